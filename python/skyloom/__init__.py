@@ -15,6 +15,7 @@ from ._errors import NoGoodDataError as NoGoodDataError
 from ._errors import SkyloomError as SkyloomError
 from ._maps import UNSEEN as UNSEEN
 from ._maps import Maps as Maps
+from ._maps import PartMaps as PartMaps
 from ._maps import Observation as Observation
 from ._maps import make_maps as make_maps
 from ._pointing import pixels as pixels
@@ -29,6 +30,6 @@ from ._simulate import satellite_scan as satellite_scan
 from ._simulate import simulate as simulate
 from ._simulate import simulate_noise as simulate_noise
 
-__all__ = ["ArgumentError", "FocalPlane", "Maps", "NoGoodDataError", "Observation", "SkyloomError", "UNSEEN",
+__all__ = ["ArgumentError", "FocalPlane", "Maps", "NoGoodDataError", "Observation", "PartMaps", "SkyloomError", "UNSEEN",
            "__version__", "hexagon", "make_maps", "make_schedule", "name_uid", "noise_psd", "pixels", "pointing",
            "satellite_scan", "simulate", "simulate_noise", "stokes_weights"]

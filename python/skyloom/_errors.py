@@ -38,7 +38,7 @@ class NoGoodDataError(SkyloomError, ValueError):
     """Every sample is flagged, or every pixel is seen at too few angles."""
 
 
-_KINDS: Dict[int, Type[SkyloomError]] = {2: ArgumentError, 14: ArgumentError, 20: ArgumentError, 21: ArgumentError,
+_KINDS: Dict[int, Type[SkyloomError]] = {2: ArgumentError, 11: ArgumentError, 14: ArgumentError, 20: ArgumentError, 21: ArgumentError,
                                          22: NoGoodDataError}
 
 

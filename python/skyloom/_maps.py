@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Maps of arrays: the same text that `skyloom map` runs on files."""
 import math
+import os
 import warnings
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +38,8 @@ class Observation:
         The same of all detectors, with `shared_mask`.
     hwp_angle : array [sample], optional
         Of a half-wave plate, rad.
+    azimuth : array [sample], optional
+        Of the mount, rad: what filters of the ground ask for.
     intervals : list of (first, end), optional
         Samples that are mapped, apart and growing; polynomials are fitted over each.
     noise : (frequencies, psd), or a list of them, optional
@@ -46,7 +49,7 @@ class Observation:
     def __init__(self, boresight: Any, quats: Any, signal: Any, *, rate: float, weights: Any = 1.0,
                  names: Optional[Sequence[str]] = None, leakage: Any = 0.0, gamma: Any = 0.0, flags: Any = None,
                  flag_mask: int = 255, shared_flags: Any = None, shared_mask: int = 255, hwp_angle: Any = None,
-                 intervals: Any = None, noise: Any = None, name: str = "observation") -> None:
+                 intervals: Any = None, noise: Any = None, azimuth: Any = None, name: str = "observation") -> None:
         self.boresight = arguments.doubles("boresight", boresight, (None, 4))
         self.quats = arguments.doubles("quats", quats, (None, 4))
         samples, n = len(self.boresight), len(self.quats)
@@ -61,6 +64,7 @@ class Observation:
         self.shared_flags = None if shared_flags is None else arguments.flag_row("shared_flags", shared_flags, samples)
         self.shared_mask = arguments.integer("shared_mask", shared_mask, 0, 255)
         self.hwp_angle = None if hwp_angle is None else arguments.doubles("hwp_angle", hwp_angle, (samples,))
+        self.azimuth = None if azimuth is None else arguments.doubles("azimuth", azimuth, (samples,))
         self.intervals = None if intervals is None else [(int(a), int(b)) for a, b in intervals]
         pairs = noise is None or (len(noise) == 2 and np.ndim(noise[0]) == 1 and np.ndim(noise[0][0]) == 0)
         self.noise = None if noise is None else [noise] * n if pairs else list(noise)
@@ -77,6 +81,8 @@ class Observation:
         out.set_masks(self.flag_mask, self.shared_mask)
         if self.hwp_angle is not None:
             out.set_plate(self.hwp_angle)
+        if self.azimuth is not None:
+            out.set_azimuth(self.azimuth)
         shared = self.shared_flags
         if self.intervals is not None:
             out.set_stretches(self.intervals)
@@ -101,8 +107,8 @@ class Observation:
         return out
 
 
-class Maps:
-    """What was hit, pixel by pixel.
+class PartMaps:
+    """What was hit, pixel by pixel, of a part of the data or of all.
 
     Attributes
     ----------
@@ -120,17 +126,10 @@ class Maps:
         `method="gls"`.
     noise_weighted : array [I, Q, U][hit pixel]
         P^T N^-1 d, 1/K, of cut pixels too.
-    offsets : list of arrays [detector][baseline]
-        One for each observation; none with `method="gls"`.
-    residuals : array
-        After each iteration, relative.
-    converged : bool
-    counts : dict
-        Samples, runs, pixels and baselines, as in --json.
     """
 
-    def __init__(self, nside: int, found: Dict[str, Any], detectors: List[int]) -> None:
-        self.shape: Tuple[int, ...] = tuple(found.get("shape", (12 * nside**2,)))
+    def __init__(self, nside: int, shape: Tuple[int, ...], found: Dict[str, Any]) -> None:
+        self.shape = shape
         self.nside = nside if len(self.shape) == 1 else 0
         self.pixels: "npt.NDArray[np.int64]" = found["pixels"]
         self.hits: "npt.NDArray[np.int64]" = found["hits"]
@@ -140,16 +139,6 @@ class Maps:
         self.binned: arguments.Doubles = found["binned"]
         self.noise_weighted: arguments.Doubles = found["noise_weighted"]
         self.destriped: Optional[arguments.Doubles] = found.get("destriped")
-        self.residuals = np.asarray(found["residuals"], dtype=np.float64)
-        self.converged: bool = found["converged"]
-        self.counts: Dict[str, int] = found["counts"]
-        self.offsets: List[arguments.Doubles] = []
-        firsts = [*found["first_offsets"], len(found["offsets"])]
-        if len(found["offsets"]):
-            stream = 0
-            for n in detectors:
-                low, stream = firsts[stream], stream + n
-                self.offsets.append(found["offsets"][low:firsts[stream]].reshape(n, -1))
 
     def full_sky(self, name: str, *, nest: bool = True, unseen: float = UNSEEN) -> "npt.NDArray[Any]":
         """"hits", "rcond", "invcov", "cov", "binned" or "destriped" for every pixel of the sky, as healpy wants it.
@@ -178,12 +167,47 @@ class Maps:
         return out[0] if getattr(self, name).ndim == 1 else out
 
 
+class Maps(PartMaps):
+    """Of all data.
+
+    Attributes
+    ----------
+    parts : list of PartMaps
+        With `split`: `destriped` has the offsets of all data taken out, or is the part's own of maximum likelihood.
+    offsets : list of arrays [detector][baseline]
+        One for each observation; none with `method="gls"`.
+    residuals : array
+        After each iteration, relative.
+    converged : bool
+    counts : dict
+        Samples, runs, pixels and baselines, as in --json, and the `planned_bytes` of `memory`.
+    """
+
+    def __init__(self, nside: int, found: Dict[str, Any], detectors: List[int]) -> None:
+        super().__init__(nside, tuple(found.get("shape", (12 * nside**2,))), found)
+        self.parts = [PartMaps(nside, self.shape, part) for part in found["parts"]]
+        self.residuals = np.asarray(found["residuals"], dtype=np.float64)
+        self.converged: bool = found["converged"]
+        self.counts: Dict[str, int] = found["counts"]
+        self.offsets: List[arguments.Doubles] = []
+        firsts = [*found["first_offsets"], len(found["offsets"])]
+        if len(found["offsets"]):
+            stream = 0
+            for n in detectors:
+                low, stream = firsts[stream], stream + n
+                self.offsets.append(found["offsets"][low:firsts[stream]].reshape(n, -1))
+
+
 def make_maps(observations: Any, nside: int = 256, *, step: Optional[float] = None, binned_only: bool = False,
               prior: bool = False, poly_order: Optional[int] = None, common_mode: bool = False,
               rcond: Optional[float] = None, good_fraction: Optional[float] = None, tolerance: Optional[float] = None,
               iterations: Optional[int] = None, wcs: Optional[str] = None, method: Optional[str] = None,
               correlation: Optional[float] = None, preconditioner: Optional[str] = None, deglitch: Optional[float] = None,
               deglitch_window: Optional[int] = None, deglitch_radius: Optional[int] = None,
+              ground_order: Optional[int] = None, ground_bins: Optional[float] = None,
+              ground_trend: "Union[int, str, None]" = None, ground_split: bool = False, split: Optional[str] = None,
+              backend: Optional[str] = None, checkpoint: "Union[str, os.PathLike[str], None]" = None,
+              checkpoint_seconds: Optional[float] = None, memory: Optional[int] = None,
               threads: Optional[int] = None) -> Maps:
     """Hits, covariance, a binned map and a destriped one (or that of maximum likelihood) of observations.
 
@@ -198,6 +222,15 @@ def make_maps(observations: Any, nside: int = 256, *, step: Optional[float] = No
         "gls": maximum likelihood with the observations' `noise`, over `correlation` seconds.
     step : float
         Seconds of a baseline; 0: an observation. Default: 1.
+    ground_order, ground_bins, ground_trend, ground_split
+        Filters of the observations' `azimuth`, as `skyloom map` has them; `ground_trend="none"`: no trend is fitted.
+    split : "detectors", "observations" or "time=N", optional
+        Maps of parts beside the whole: `Maps.parts`.
+    backend : "cpu", "auto", "cuda" or "emulate", optional
+    checkpoint, checkpoint_seconds : path, float, optional
+        A file that the iterations are kept in meanwhile: a call that was ended goes on from there.
+    memory : int, optional
+        Bytes that the process may take, known before the maps are begun.
     binned_only, prior, poly_order, common_mode, rcond, good_fraction, tolerance, iterations, preconditioner, deglitch,
     deglitch_window, deglitch_radius
         As `skyloom map` has them.
@@ -215,8 +248,12 @@ def make_maps(observations: Any, nside: int = 256, *, step: Optional[float] = No
         "prior": bool(prior), "poly_order": poly_order, "common_mode": bool(common_mode), "rcond": rcond,
         "good_fraction": good_fraction, "tolerance": tolerance, "iterations": iterations,
         "wcs": wcs, "method": method, "correlation": correlation, "preconditioner": preconditioner,
-        "deglitch": deglitch, "deglitch_window": deglitch_window, "deglitch_radius": deglitch_radius})
-    found = _core.make_maps([one._core() for one in listed], options, arguments.threads(threads))
+        "deglitch": deglitch, "deglitch_window": deglitch_window, "deglitch_radius": deglitch_radius,
+        "ground_order": ground_order, "ground_bins": ground_bins, "ground_trend": ground_trend,
+        "ground_split": bool(ground_split), "split": split, "backend": backend,
+        "checkpoint": None if checkpoint is None else os.fspath(checkpoint), "checkpoint_seconds": checkpoint_seconds})
+    budget = 0 if memory is None else arguments.integer("memory", memory, 1)
+    found = _core.make_maps([one._core() for one in listed], options, budget, arguments.threads(threads))
     for text in found["warnings"]:
         warnings.warn(text, RuntimeWarning, stacklevel=2)
     return Maps(nside, found, [len(one.quats) for one in listed])

@@ -136,7 +136,8 @@ def simulate(sky: Any = None, *, schedule: Union[str, "os.PathLike[str]", None] 
     common_net, common_fknee, common_fmin, common_slope, common_by, common_coupling, common_spread, common_fixed : optional
     gain_drift, gain_walk, glitch_rate, glitch_height, glitch_decay : optional
     scan_rate, mount_rate, scan_acceleration, elnod, elnod_at, elevation_rate, elevation_acceleration, elevation_modulation,
-    modulation_amplitude, modulation_sine, sun_close, intervals, ut1, atmosphere, atmosphere_load, atmosphere_height, atmosphere_outer, atmosphere_cell, wind, wind_from, ground_signal,
+    modulation_amplitude, modulation_sine, modulation_phase, modulation_seed, elevation_step, sun_close, intervals, ut1,
+    atmosphere, atmosphere_load, atmosphere_height, atmosphere_outer, atmosphere_cell, wind, wind_from, ground_signal,
     ground_harmonics : optional
         What the command line calls --pixels and so on; the last ones ask for a schedule.
     common_also : list of str, optional
@@ -153,5 +154,5 @@ def simulate(sky: Any = None, *, schedule: Union[str, "os.PathLike[str]", None] 
     return [Observation(one["boresight"], plane["quats"], one["signal"], rate=found["rate"], weights=one["weights"],
                         names=plane["names"], leakage=plane["leakage"], gamma=plane["gamma"],
                         shared_flags=one.get("shared_flags"), shared_mask=one.get("shared_mask", 255),
-                        intervals=one.get("intervals"), hwp_angle=one.get("hwp_angle"), noise=one["noise"], name=one["name"])
+                        intervals=one.get("intervals"), hwp_angle=one.get("hwp_angle"), azimuth=one.get("azimuth"), noise=one["noise"], name=one["name"])
             for one in found["observations"]]

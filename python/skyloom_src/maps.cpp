@@ -1,38 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps of arrays, and arrays of a simulated satellite or of scans from the ground.
+// Maps of arrays.
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bindings.hpp"
+#include "job_options.hpp"
 #include "loom/base/error.hpp"
 #include "loom/runtime/executors.hpp"
 #include "skyloom/recipes/map_option_table.hpp"
-#include "skyloom/recipes/schedule_option_table.hpp"
-#include "skyloom/recipes/simulate_option_table.hpp"
-#include "skyloom/recipes/simulation.hpp"
 #include "skyloom/recipes/solve_maps.hpp"
 #include "skyloom/tod/array_tod.hpp"
-#include "skyloom/tod/simulated_tod.hpp"
 
 namespace skyloom::python {
 namespace {
-
-template <class Job>
-Job job_of(std::span<const OptionRow<Job>> rows, const py::dict& options) {
-  Job job;
-  for (const auto& [key, value] : options) {
-    const auto name = py::cast<std::string>(key);
-    for (const std::string& text : py::cast<std::vector<std::string>>(value)) {
-      set_option(rows, job, name, text);
-    }
-  }
-  return job;
-}
 
 /// An observation as views of arrays, which it keeps alive.
 class Observed {
@@ -48,6 +34,10 @@ class Observed {
   void set_plate(const Doubles& angles) {
     kept_.append(angles);
     data_.plate = values(angles);
+  }
+  void set_azimuth(const Doubles& angles) {
+    kept_.append(angles);
+    data_.azimuth = values(angles);
   }
   void set_masks(int detector, int shared) {
     data_.detector_mask = static_cast<std::uint8_t>(detector);
@@ -96,26 +86,30 @@ class Observed {
   ArrayObservation data_;
 };
 
-/// Pixels of all hit tiles in growing order: where each stands. Those of a flat grid are numbered
-/// row by row.
+/// Pixels that were hit, in growing order: where each stands in the maps of all data, and its sums.
+/// Those of a flat grid are numbered row by row.
 struct Place {
   Pixel pixel;
   std::size_t hit_tile, number;
+  const PixelSums* sums;
 };
 
-std::vector<Place> places_of(const SolvedMaps& maps, const SkyGrid& grid) {
+/// `sums`: of all data, or of a part.
+std::vector<Place> places_of(const SolvedMaps& maps, const SkySums& sums, const SkyGrid& grid) {
   std::vector<Place> out;
   const auto tiles = maps.system->hit_tiles();
   for (std::size_t h = 0; h < tiles.size(); ++h) {
     const auto tile = static_cast<std::size_t>(tiles[h]);
     const auto pixels = maps.sums.whole.tile(tile);
     for (std::size_t p = 0; p < pixels.size(); ++p) {
+      const auto at = sums.find(tile, pixels[p].place);
+      if (!at) continue;
       Pixel pixel = maps.sums.whole.tiles().pixel(tile, pixels[p].place);
       if (const WcsGrid* const flat = grid.wcs()) {
-        const GridCell at = grid.cell(pixel);
-        pixel = static_cast<Pixel>(at.row * flat->columns + at.column);
+        const GridCell cell = grid.cell(pixel);
+        pixel = static_cast<Pixel>(cell.row * flat->columns + cell.column);
       }
-      out.push_back({pixel, h, p});
+      out.push_back({pixel, h, p, &sums.tile(tile)[*at]});
     }
   }
   std::sort(out.begin(), out.end(),
@@ -141,17 +135,14 @@ void put(const Symmetric3& m, double* to, std::size_t stride) {
   for (std::size_t k = 0; k < 6; ++k) to[k * stride] = six[k];
 }
 
-void put_sums(const SolvedMaps& maps, const MapJob& job, const std::vector<Place>& places,
-              py::dict& out) {
+void put_sums(const MapJob& job, const std::vector<Place>& places, py::dict& out) {
   const std::size_t n = places.size();
   const auto rows = static_cast<py::ssize_t>(n);
   Input<std::int64_t> pixels(rows), hits(rows);
   Doubles rcond(rows), invcov({py::ssize_t{6}, rows}), cov({py::ssize_t{6}, rows});
   Doubles signal({py::ssize_t{3}, rows});
-  const auto tiles = maps.system->hit_tiles();
   for (std::size_t i = 0; i < n; ++i) {
-    const auto tile = static_cast<std::size_t>(tiles[places[i].hit_tile]);
-    const PixelSums& at = maps.sums.whole.tile(tile)[places[i].number];
+    const PixelSums& at = *places[i].sums;
     const Conditioned found = invert(at.weights, job.solve.least_reciprocal);
     pixels.mutable_data()[i] = places[i].pixel;
     hits.mutable_data()[i] = at.hits;
@@ -184,22 +175,63 @@ py::dict counts_of(const MapSummary& s) {
            {"cut_pixels", s.cut_pixels},
            {"cut_samples", s.cut_samples},
            {"baselines", s.baselines},
-           {"left_baselines", s.left_baselines}}) {
+           {"left_baselines", s.left_baselines},
+           {"recalled_iterations", s.recalled},
+           {"planned_bytes", s.planned_bytes}}) {
     out[name] = count;
   }
   return out;
 }
 
-py::dict make_maps(const py::list& observed, const py::dict& options, std::size_t threads) {
-  const auto job = job_of(map_option_rows(), options);
-  if (job.split.by != SplitBy::kNothing) throw py::value_error("split: not with arrays");
+/// Maps of all data, or of a part of them.
+struct Made {
+  std::vector<Place> places;
+  TileMaps binned, destriped;
+
+  [[nodiscard]] py::dict dict(const MapJob& job) const {
+    py::dict out;
+    put_sums(job, places, out);
+    out["binned"] = stokes_of(places, binned);
+    if (!job.binned_only) out["destriped"] = stokes_of(places, destriped);
+    return out;
+  }
+};
+
+/// All data first, then each part.
+std::vector<Made> made_of(SolvedMaps& maps, const MapJob& job, Executor& executor) {
+  const SkyGrid grid = grid_of(job);
+  std::vector<Made> out(1);
+  out[0].places = places_of(maps, maps.sums.whole, grid);
+  out[0].binned = maps.system->maps(nullptr, executor);
+  if (!job.binned_only) {
+    out[0].destriped =
+        maps.summary.gls ? std::move(maps.gls) : maps.system->maps(&maps.solution.x, executor);
+  }
+  for (std::size_t part = 0; part < maps.sums.parts.size(); ++part) {
+    const SkySums& sums = maps.sums.parts[part];
+    const double least = job.solve.least_reciprocal;
+    out.push_back({.places = places_of(maps, sums, grid),
+                   .binned = maps.system->part_maps(sums, nullptr, least, executor),
+                   .destriped = {}});
+    if (!job.binned_only) out.back().destriped = part_map(maps, part, job, executor);
+  }
+  return out;
+}
+
+/// `memory`: bytes, 0: no bound.
+py::dict make_maps(const py::list& observed, const py::dict& options, std::uint64_t memory,
+                   std::size_t threads) {
+  auto job = job_of(map_option_rows(), options);
+  job.memory = memory;
   std::vector<ArrayObservation> observations;
   for (const py::handle& one : observed) {
     observations.push_back(one.cast<const Observed&>().data());
   }
   std::vector<std::string> warnings;
+  std::mutex mutex;
   Observer observer;
   observer.message = [&](LogLevel level, const std::string& text) {
+    const std::lock_guard lock(mutex);
     if (level == LogLevel::kWarning) warnings.push_back(text);
   };
   observer.stop_requested = [] {
@@ -207,23 +239,18 @@ py::dict make_maps(const py::list& observed, const py::dict& options, std::size_
     return false;
   };
   std::unique_ptr<SolvedMaps> maps;
-  std::vector<Place> places;
-  TileMaps binned, destriped;
+  std::vector<Made> made;
   {
     const py::gil_scoped_release release;
     const auto executor = make_executor(threads);
     maps = solve_maps(ArrayTod(std::move(observations)), job, *executor, observer);
-    places = places_of(*maps, grid_of(job));
-    binned = maps->system->maps(nullptr, *executor);
-    if (!job.binned_only) {
-      destriped = maps->summary.gls ? std::move(maps->gls)
-                                    : maps->system->maps(&maps->solution.x, *executor);
-    }
+    made = made_of(*maps, job, *executor);
+    remove_checkpoints(*maps, job);
   }
-  py::dict out;
-  put_sums(*maps, job, places, out);
-  out["binned"] = stokes_of(places, binned);
-  if (!job.binned_only) out["destriped"] = stokes_of(places, destriped);
+  py::dict out = made[0].dict(job);
+  py::list parts;
+  for (std::size_t i = 1; i < made.size(); ++i) parts.append(made[i].dict(job));
+  out["parts"] = parts;
   out["offsets"] =
       Doubles(static_cast<py::ssize_t>(maps->solution.x.size()), maps->solution.x.data());
   const auto firsts = maps->system->first_baselines();
@@ -236,128 +263,13 @@ py::dict make_maps(const py::list& observed, const py::dict& options, std::size_
   return out;
 }
 
-/// `sky`: [pixel, NESTED][I, Q, U], or none of them.
-std::shared_ptr<const SkyMap> sky_of(const Input<float>& sky) {
-  if (sky.size() == 0) return nullptr;
-  require_shape(sky, {0, 3}, "sky");
-  auto out = std::make_shared<SkyMap>();
-  out->pixels = Healpix(nside_of(static_cast<std::int64_t>(extent(sky, 0))));
-  const auto from = values(sky);
-  out->values.assign(from.begin(), from.end());
-  return out;
-}
-
-py::dict observation_of(const SimulatedTod& source, std::size_t number, std::size_t threads) {
-  const Observation& about = source.observation(number);
-  const std::size_t n = about.samples, detectors = about.plane.detectors.size();
-  Doubles signal({static_cast<py::ssize_t>(detectors), static_cast<py::ssize_t>(n)});
-  Doubles quaternions({static_cast<py::ssize_t>(n), py::ssize_t{4}});
-  double* const to = signal.mutable_data();
-  const Boresight boresight = source.boresight(number);
-  {
-    const py::gil_scoped_release release;
-    const auto executor = make_executor(threads);
-    source.prepare(number, boresight, *executor, {});
-    const std::size_t pairs = (detectors + 1) / 2, at_once = 4 * executor->concurrency();
-    for (std::size_t begin = 0; begin < pairs; begin += at_once) {
-      look_for_signals();
-      executor->run(std::min(at_once, pairs - begin), [&](std::size_t i) {
-        const std::size_t first = 2 * (begin + i),
-                          count = std::min<std::size_t>(2, detectors - first);
-        std::vector<std::uint8_t> flags(2 * n);
-        Signal signals[2];
-        for (std::size_t d = 0; d < count; ++d) {
-          signals[d] = {{to + (first + d) * n, n}, {flags.data() + d * n, n}};
-        }
-        source.read(number, boresight, first, {signals, count});
-      });
-    }
-  }
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t k = 0; k < 4; ++k) quaternions.mutable_data()[4 * i + k] = boresight(k, i);
-  }
-  py::list weights, noise;
-  for (std::size_t d = 0; d < detectors; ++d) {
-    weights.append(sample_weight(about.plane.detectors[d], about.plane.rate_hz));
-    const NoisePsd psd = source.noise(number, d);
-    noise.append(py::make_tuple(psd.frequency_hz, psd.psd));
-  }
-  py::dict out;
-  out["weights"] = weights;
-  out["noise"] = noise;
-  out["name"] = about.name;
-  out["start"] = about.start_s;
-  out["signal"] = signal;
-  out["boresight"] = quaternions;
-  if (const auto motion = source.motion(number)) {
-    Input<std::uint8_t> flags(static_cast<py::ssize_t>(n), motion->flags.data());
-    out["shared_flags"] = flags;
-    out["shared_mask"] = kSharedMask;
-    if (!about.stretches.empty()) {
-      py::list intervals;
-      for (const Stretch& one : about.stretches) {
-        intervals.append(py::make_tuple(one.first, one.end));
-      }
-      out["intervals"] = intervals;
-    }
-  }
-  if (has_plate(boresight)) {
-    out["hwp_angle"] = Doubles(static_cast<py::ssize_t>(n), boresight.row(kPlateAngle));
-  }
-  return out;
-}
-
-/// `files`: schedule, schedule_text, focal_plane, where they are there; `ground`: a map of the
-/// horizon as `sky` is one.
-py::dict simulate(const Input<float>& sky, const py::dict& options, const py::dict& files,
-                  const Input<float>& ground, std::size_t threads) {
-  auto job = job_of(simulate_option_rows(), options);
-  const auto file = [&](const char* name) {
-    return files.contains(name) ? files[name].cast<std::string>() : std::string();
-  };
-  job.schedule = file("schedule");
-  job.focal_plane = file("focal_plane");
-  if (const std::string text = file("schedule_text"); !text.empty()) {
-    job.simulation.schedule =
-        std::make_shared<const GroundSchedule>(parse_schedule(text, "schedule"));
-  }
-  job.simulation.ground.map = sky_of(ground);
-  const SimulatedTod source(simulation_of(job), sky_of(sky));
-  py::dict out;
-  py::list observations;
-  for (std::size_t i = 0; i < source.observations(); ++i) {
-    observations.append(observation_of(source, i, threads));
-  }
-  out["observations"] = observations;
-  out["rate"] = job.simulation.plane.rate_hz;
-  out["detectors"] = detectors_of(source.observation(0).plane);
-  return out;
-}
-
-std::string schedule(const py::dict& options) {
-  const auto job = job_of(schedule_option_rows(), options);
-  const py::gil_scoped_release release;
-  Observer observer;
-  observer.stop_requested = [] {
-    look_for_signals();
-    return false;
-  };
-  return schedule_text(make_schedule(job, observer));
-}
-
-template <class Job>
-py::list keys_of(std::span<const OptionRow<Job>> rows) {
-  py::list keys;
-  for (const auto& row : rows) keys.append(std::string(row.key));
-  return keys;
-}
-
 }  // namespace
 
 void add_maps(py::module_& m) {
   py::class_<Observed>(m, "Observed")
       .def(py::init<const std::string&, const Doubles&, double>())
       .def("set_plate", &Observed::set_plate)
+      .def("set_azimuth", &Observed::set_azimuth)
       .def("set_masks", &Observed::set_masks)
       .def("set_shared_flags", &Observed::set_shared_flags)
       .def("set_stretches", &Observed::set_stretches)
@@ -366,11 +278,7 @@ void add_maps(py::module_& m) {
       .def("set_flags", &Observed::set_flags)
       .def("set_noise", &Observed::set_noise);
   m.def("make_maps", &make_maps);
-  m.def("simulate", &simulate);
-  m.def("schedule", &schedule);
   m.attr("map_options") = keys_of(map_option_rows());
-  m.attr("simulate_options") = keys_of(simulate_option_rows());
-  m.attr("schedule_options") = keys_of(schedule_option_rows());
 }
 
 }  // namespace skyloom::python

@@ -123,4 +123,5 @@ PYBIND11_MODULE(_core, m) {
   });
   add_pointing(m);
   add_maps(m);
+  add_simulation(m);
 }

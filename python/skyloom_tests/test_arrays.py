@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Arrays in, arrays out: against plain numpy, which shares no code, and what is refused."""
+import inspect
 import pickle
+import signal
 import subprocess
 import sys
 
@@ -281,77 +283,51 @@ def test_the_command_line_comes_with_the_package():
     assert done.returncode == 0 and done.stdout == f"skyloom {skyloom.__version__}\n"
 
 
-def test_what_belongs_to_the_ground_is_not_taken_for_a_satellite():
-    for wish in (dict(atmosphere=0.1), dict(ground_signal=1e-5)):
-        with pytest.raises(skyloom.ArgumentError, match="--schedule"):
-            skyloom.simulate(minutes=1, rate=5, **wish)
+def test_calls_that_end_early_go_on_from_their_checkpoint(tmp_path):
+    data = skyloom.simulate(None, minutes=10, rate=5, width=20, spin_minutes=1.3, precession_minutes=17, year=0)
+    kept, options = tmp_path / "kept", dict(step=2, rcond=1e-3, tolerance=0)
 
+    def stop(*_):
+        if (tmp_path / "kept.0").exists():  # kept.1 and it are written in turn
+            raise KeyboardInterrupt
 
-PATCH = "deep,1,170,-40,20"
-HOURS = dict(start="2026-03-18 00:00:00", stop="2026-03-18 00:45:00", scan_minutes=20)
-GROUND = dict(pixels=7, width=3, rate=5, atmosphere=0.05, atmosphere_load=3, atmosphere_height=500, wind=15, wind_from=250,
-              ground_signal=1e-4, scan_rate=0.7, sun_close=60, hwp_rpm=7, common_net=60e-6, dipole="total", gain_drift=0.01,
-              elnod=[1, -1, 0], elnod_at="both", realization=3)
-
-
-def command(*words):
-    done = subprocess.run([sys.executable, "-m", "skyloom", *map(str, words), "--quiet"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-
-
-def as_words(options):
-    words = []
-    for name, value in options.items():
-        words += ["--" + name.replace("_", "-"), ",".join(map(str, value)) if isinstance(value, list) else value]
-    return words
-
-
-def test_scans_from_the_ground_have_the_bytes_of_the_command(tmp_path):
-    text = skyloom.make_schedule(PATCH, **HOURS)
-    plan = tmp_path / "schedule.txt"
-    command("schedule", "-o", plan, "--patch", PATCH, *as_words(HOURS))
-    assert plan.read_text() == text
-    data = skyloom.simulate(schedule=text, **GROUND)
-    command("simulate", "-o", tmp_path / "data", "--schedule", plan, *as_words(GROUND))
-    files = sorted((tmp_path / "data").glob("*.h5"))
-    assert [one.name for one in data] == [path.stem for path in files] and len(files) > 1
-    for one, path in zip(data, files):
-        stored = path.read_bytes()
-        assert one.names[2].encode() in stored
-        assert one.boresight.tobytes() in stored and one.shared_flags.tobytes() in stored and one.shared_mask == 15
-        assert all(row.tobytes() in stored for row in one.signal) and len(one.signal) == 14
-        assert {int(bit) for bit in np.unique(one.shared_flags & 12)} == {0, 4, 8}  # sweeps, turnarounds, nods
-    # of a file, and from a file of detectors; what the horizon's map adds
-    again = skyloom.simulate(schedule=plan, focal_plane=files[0], **{**GROUND, "pixels": 1})
-    assert again[0].names == data[0].names and all(np.array_equal(a, b) for a, b in zip(again[0].signal, data[0].signal))
-    seen = skyloom.simulate(schedule=plan, ground_map=np.full(12, 1e-3), **GROUND)
-    np.testing.assert_allclose(np.array(seen[0].signal) - np.array(data[0].signal), 1e-3, rtol=0.1)  # times the gain
-    spans = skyloom.simulate(schedule=plan, intervals="scanning", **GROUND)[0].intervals
-    assert len(spans) > 3 and all(not (data[0].shared_flags[a:b] & 4).any() for a, b in spans)
-
-
-def test_maps_of_ground_scans_are_those_of_the_command(tmp_path):
-    text = skyloom.make_schedule([PATCH, "other,1,100,-30,10"], **HOURS)
-    (tmp_path / "schedule.txt").write_text(text)
-    grid, solve = "tan:170,-40,30,30,1", dict(step=10, rcond=1e-3)
-    maps = skyloom.make_maps(skyloom.simulate(schedule=text, **GROUND), wcs=grid, **solve)
-    command("simulate", "--maps", tmp_path / "maps", "--schedule", tmp_path / "schedule.txt", *as_words(GROUND), "--wcs", grid,
-            *as_words(solve), "--type", "float64")
-    assert maps.image("hits").astype(">i4").tobytes() in (tmp_path / "maps/hits.fits").read_bytes() and maps.hits.sum() > 10000
-    stored = (tmp_path / "maps/map.fits").read_bytes()
-    want = np.frombuffer(stored[stored.index(b"END" + 77 * b" ") // 2880 * 2880 + 2880:], dtype=">f8")[:3 * 900].reshape(3, 30, 30)
-    np.testing.assert_array_equal(maps.image("destriped"), want)
-
-
-def test_what_is_no_schedule_says_so(tmp_path):
-    for wrong in ({"patch": "x"}, {"patch": PATCH, "latitude": 100}, {"patch": []}, {"patch": PATCH, "colour": "red"}):
-        with pytest.raises(skyloom.ArgumentError):
-            skyloom.make_schedule(**wrong)
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            skyloom.make_maps(data, 16, iterations=10**6, checkpoint=kept, checkpoint_seconds=0, **options)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    with pytest.warns(RuntimeWarning, match="not converged"):
+        maps = skyloom.make_maps(data, 16, iterations=5, checkpoint=kept, **options)
+    assert maps.counts["recalled_iterations"] > 0 and list(tmp_path.iterdir()) == []
+    (tmp_path / "file").touch()
     with pytest.raises(skyloom.SkyloomError) as caught:
-        skyloom.simulate(schedule="a schedule\nthat is none\n")
-    assert caught.value.exit_code == 14 and "\n" not in str(caught.value)
-    with pytest.raises(skyloom.SkyloomError) as caught:
-        skyloom.simulate(schedule=tmp_path / "missing.txt")
-    assert caught.value.exit_code == 10
-    with pytest.raises(skyloom.ArgumentError, match="--schedule"):
-        skyloom.simulate(ground_map=np.zeros(12), minutes=1, rate=5)
+        skyloom.make_maps(data, 16, checkpoint=tmp_path / "file/kept", **options)
+    assert caught.value.exit_code == 30
+
+
+def test_memory_is_planned_and_devices_are_asked_for(tmp_path):
+    data = skyloom.simulate(None, minutes=10, rate=5, width=20, spin_minutes=1.3, precession_minutes=17, year=0)
+    free = skyloom.make_maps(data, 16, step=10, rcond=1e-3)
+    planned = skyloom.make_maps(data, 16, step=10, rcond=1e-3, memory=10**11)
+    assert free.counts["planned_bytes"] == 0 < planned.counts["planned_bytes"] < 10**11
+    assert np.array_equal(free.destriped, planned.destriped, equal_nan=True)
+    with pytest.raises(skyloom.SkyloomError, match="--memory") as caught:
+        skyloom.make_maps(data, 16, memory=10**6)
+    assert caught.value.exit_code == 61
+    with pytest.raises(skyloom.ArgumentError):
+        skyloom.make_maps(data, 16, backend="opencl")
+    try:
+        emulated = skyloom.make_maps(data, 16, step=10, rcond=1e-3, backend="emulate")
+    except skyloom.SkyloomError as error:  # is not in every build
+        assert error.exit_code == 15
+    else:
+        assert np.array_equal(emulated.hits, free.hits)
+        np.testing.assert_allclose(emulated.destriped, free.destriped, atol=1e-9 * np.nanmax(np.abs(free.destriped)))
+
+
+def test_every_option_of_maps_is_an_argument():
+    files = {"ordering", "type", "format", "partial"}  # what files are like
+    assert set(skyloom._core.map_options) - files <= set(inspect.signature(skyloom.make_maps).parameters)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pointing and a step of the solver on a device: the CPU's texts (expand_lane.hpp, run_lane.hpp),
-// with a sample, a pixel, a part or a baseline a thread. No thread writes what another one does,
-// and every sum has the CPU's order. Seen by host code and by .cu: plain data only.
+// Pointing, samples to runs and a step of the solver on a device: the CPU's texts (expand_lane.hpp,
+// run_lane.hpp), with a sample, a piece of them, a pixel, a part or a baseline a thread. No thread
+// writes what another one does, and every sum has the CPU's order. Seen by host code and by .cu:
+// plain data only.
 #pragma once
 
 #include "loom/base/scalar_lane.hpp"
@@ -10,11 +11,6 @@
 #include "skyloom/pointing/expand_lane.hpp"
 
 namespace skyloom::gpu {
-
-struct PixelRun {
-  std::int32_t pixel = -1;
-  RunSums sums;
-};
 
 /// Pixels and weights of a detector's samples. Threads: samples.
 struct ExpandKernel {
@@ -34,38 +30,106 @@ struct ExpandKernel {
   }
 };
 
-/// The samples of a baseline as runs, one after the other. Threads: baselines.
-struct CompressArgs {
-  const std::int32_t* pixels = nullptr;
+/// A detector's samples in pieces, none of which reaches beyond its baseline: a thread's work.
+inline constexpr std::size_t kPiece = 64;
+struct SampleView {
+  const std::int32_t* pixels = nullptr;  ///< -1: outside the grid, as if flagged
   const double *q = nullptr, *u = nullptr, *signal = nullptr;
-  const std::uint8_t* flags = nullptr;    ///< not 0: left out
-  std::size_t samples = 0, step = 0;      ///< step: samples of a baseline
-  std::uint64_t* counts = nullptr;        ///< of each baseline's runs, where there are no runs yet
-  const std::uint64_t* starts = nullptr;  ///< of each baseline's runs, where there are
-  PixelRun* runs = nullptr;
+  const std::uint8_t* flags = nullptr;  ///< not 0: left out
+  std::size_t samples = 0, step = 1;    ///< step: samples of a baseline
+  std::size_t pieces = 1;               ///< of a baseline
+
+  [[nodiscard]] FL_LANE_HD std::size_t within(std::size_t i) const {
+    return i < samples ? i : samples;
+  }
+  [[nodiscard]] FL_LANE_HD std::size_t begin(std::size_t piece) const {
+    return within(piece / pieces * step + piece % pieces * kPiece);
+  }
+  [[nodiscard]] FL_LANE_HD std::size_t end(std::size_t piece) const {
+    const bool last = piece % pieces + 1 == pieces;
+    return last ? within((piece / pieces + 1) * step) : begin(piece + 1);
+  }
+  [[nodiscard]] FL_LANE_HD bool takes(std::size_t i) const {
+    return pixels[i] >= 0 && takes_part(signal[i], flags[i]);
+  }
+};
+
+/// What a piece has: all that its neighbours need know.
+struct PieceFacts {
+  std::int32_t first = -1, last = -1;  ///< pixels of the first and last sample that takes part
+  std::uint32_t begun = 0;             ///< runs of the piece by itself
+  std::uint32_t flagged = 0, not_finite = 0;
+};
+
+/// Threads: pieces.
+struct CountArgs {
+  SampleView of;
+  PieceFacts* facts = nullptr;
+};
+struct CountKernel {
+  using Args = CountArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const auto piece = static_cast<std::size_t>(thread);
+    PieceFacts facts;
+    for (std::size_t i = a.of.begin(piece); i < a.of.end(piece); ++i) {
+      const std::int32_t pixel = a.of.pixels[i];
+      if (a.of.takes(i)) {
+        if (facts.first < 0) facts.first = pixel;
+        if (pixel != facts.last) ++facts.begun;
+        facts.last = pixel;
+      } else if (a.of.flags[i] != 0 || pixel < 0) {
+        ++facts.flagged;
+      } else {
+        ++facts.not_finite;
+      }
+    }
+    a.facts[piece] = facts;
+  }
+};
+
+/// What a piece makes: the runs that begin in it, to their ends.
+struct PiecePlan {
+  std::uint64_t first_run = 0;
+  std::uint32_t last_piece = 0;  ///< as far as its last run goes
+  std::int32_t joined = -1;  ///< the pixel of a run of an earlier piece that goes on in this one
+};
+
+/// Threads: pieces.
+struct CompressArgs {
+  SampleView of;
+  const PiecePlan* plans = nullptr;
+  Run* runs = nullptr;  ///< their places are the host's
+  RunProducts* products = nullptr;
+  std::int32_t* pixels = nullptr;  ///< of runs
 };
 struct CompressKernel {
   using Args = CompressArgs;
-  FL_LANE_HD static void run(long baseline, const Args& a) {
-    const std::size_t first = static_cast<std::size_t>(baseline) * a.step;
-    const std::size_t end = first + a.step < a.samples ? first + a.step : a.samples;
-    std::uint64_t count = 0;
-    PixelRun open;
-    for (std::size_t i = first; i < end; ++i) {
-      if (!takes_part(a.signal[i], a.flags[i])) continue;
-      if (a.pixels[i] != open.pixel || open.sums.n == kMostSamples) {
-        if (count > 0 && a.runs != nullptr) a.runs[a.starts[baseline] + count - 1] = open;
-        ++count;
-        open = {};
-        open.pixel = a.pixels[i];
+  FL_LANE_HD static void put(const RunSums& sums, std::int32_t pixel, std::uint64_t to,
+                             const Args& a) {
+    a.runs[to] = {sums.q, sums.u, static_cast<float>(sums.n), 0};
+    a.products[to] = sums.products;
+    a.pixels[to] = pixel;
+  }
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const auto piece = static_cast<std::size_t>(thread);
+    const PiecePlan plan = a.plans[piece];
+    const std::size_t own = a.of.end(piece), end = a.of.end(plan.last_piece);
+    std::uint64_t to = plan.first_run;
+    std::int32_t open = -1;
+    RunSums sums;
+    for (std::size_t i = a.of.begin(piece); i < end; ++i) {
+      if (!a.of.takes(i)) continue;
+      const std::int32_t pixel = a.of.pixels[i];
+      if (open < 0 && pixel == plan.joined) continue;
+      if (pixel != open) {
+        if (i >= own) break;
+        if (open >= 0) put(sums, open, to++, a);
+        open = pixel;
+        sums = {};
       }
-      lane::add_sample(a.q[i], a.u[i], a.signal[i], open.sums);
+      lane::add_sample(a.of.q[i], a.of.u[i], a.of.signal[i], sums);
     }
-    if (a.runs == nullptr) {
-      a.counts[baseline] = count;
-    } else if (count > 0) {
-      a.runs[a.starts[baseline] + count - 1] = open;
-    }
+    if (open >= 0) put(sums, open, to, a);
   }
 };
 

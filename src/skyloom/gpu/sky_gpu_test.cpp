@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The device's pointing and step of the solver, on the CPU in its place, in every order of a grid's
-// threads: the CPU's own numbers.
+// The device's pointing, runs and step of the solver, on the CPU in its place, in every order of a
+// grid's threads: the CPU's own numbers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,9 +10,8 @@
 #include "loom/device/emulated_device.hpp"
 #include "loom/testing/test_executor.hpp"
 #include "loom/testing/test_files.hpp"
+#include "skyloom/gpu/device_compression.hpp"
 #include "skyloom/gpu/device_offsets.hpp"
-#include "skyloom/gpu/device_pointing.hpp"
-#include "skyloom/gpu/device_runs.hpp"
 #include "skyloom/mapping/destripe.hpp"
 #include "skyloom/mapping/test_scan.hpp"
 
@@ -29,33 +28,138 @@ std::unique_ptr<Device> device_of(GridOrder order) {
   return make_emulated_device({.threads = 2, .order = order});
 }
 
-TEST(DevicePointing, IsThatOfTheCpu) {
-  constexpr std::size_t kSamples = 5011;
+/// A detector's samples, some of them not good: alone, in stretches longer than a piece, at both
+/// ends.
+struct Samples {
+  explicit Samples(std::size_t n) : values(n), flags(n, 0) {
+    const CounterRng random(3, n);
+    for (std::size_t i = 0; i < n; ++i) values[i] = random.normal(i);
+    for (std::size_t i = 200; i < n / 2; ++i) flags[i] = i % 7 == 0 || (i > 400 && i < 700) ? 1 : 0;
+    values[0] = NAN;
+    values[n / 2] = INFINITY;
+    values[n - 1] = 1e31;
+  }
+  std::vector<double> values;
+  std::vector<std::uint8_t> flags;
+};
+
+/// By the CPU, without fused multiply-adds: emulated kernels have none either.
+skyloom::Stream on_cpu(const Boresight& boresight, const Detector& detector, const SkyGrid& grid,
+                       std::size_t step, Samples samples) {
+  const std::size_t n = boresight.cols();
+  std::vector<Pixel> pixels(n);
+  std::vector<double> q(n), u(n);
+  expand_pointing(boresight, 0, detector, grid, {pixels, q, u}, Isa::kGeneric);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (pixels[i] < 0) samples.flags[i] = 1;
+  }
+  RunBuilder builder({grid.tile_shift(), grid.tiles()}, step, 0.7);
+  builder.add({pixels, q, u, samples.values, samples.flags});
+  return builder.finish();
+}
+
+/// Whether this build has the CPU's loops without fused multiply-adds (FIBERLOOM_ISA_LEVELS).
+bool plain_loops_are_built() {
+  try {
+    expand_pointing(satellite_boresight({}, 5, 0, 0), 0, {}, Healpix(1), {}, Isa::kGeneric);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void expect_same(const skyloom::Stream& found, const skyloom::Stream& want) {
+  EXPECT_EQ(found.weight, want.weight);
+  EXPECT_EQ(found.good, want.good);
+  EXPECT_EQ(found.flagged, want.flagged);
+  EXPECT_EQ(found.not_finite, want.not_finite);
+  EXPECT_EQ(found.lengths, want.lengths);
+  ASSERT_EQ(found.segments.size(), want.segments.size());
+  for (std::size_t k = 0; k < found.segments.size(); ++k) {
+    const Segment &a = found.segments[k], &b = want.segments[k];
+    EXPECT_TRUE(a.tile == b.tile && a.baseline == b.baseline && a.runs == b.runs) << k;
+  }
+  ASSERT_EQ(found.runs.size(), want.runs.size());
+  ASSERT_EQ(found.products.size(), want.products.size());
+  for (std::size_t r = 0; r < found.runs.size(); ++r) {
+    EXPECT_EQ(found.runs[r].place, want.runs[r].place);
+    EXPECT_EQ(found.runs[r].n, want.runs[r].n);
+    EXPECT_EQ(found.runs[r].q, want.runs[r].q);
+    EXPECT_EQ(found.runs[r].u, want.runs[r].u);
+    const RunProducts &a = found.products[r], &b = want.products[r];
+    const double mine[] = {a.qq, a.qu, a.uu, a.d, a.dq, a.du};
+    const double others[] = {b.qq, b.qu, b.uu, b.d, b.dq, b.du};
+    for (std::size_t k = 0; k < 6; ++k) EXPECT_EQ(mine[k], others[k]) << r;
+  }
+}
+
+TEST(DeviceCompression, IsTheCpusToTheLastBit) {
+  if (!plain_loops_are_built()) GTEST_SKIP() << "loops for this machine alone";
   const FocalPlane plane = hexagon({.pixels = 7, .width_deg = 10, .leakage = 0.05});
-  for (const bool plate : {false, true}) {
-    const Boresight boresight =
-        satellite_boresight({.spin_minutes = 1.3, .plate_rpm = plate ? 7.0 : 0.0}, 5, 0, kSamples);
-    const auto device = device_of(plate ? GridOrder::kScattered : GridOrder::kInward);
-    DevicePointing on_device(boresight, *device);
-    const SkyGrid grids[] = {Healpix(1), Healpix(1024), Healpix(8192),
-                             SkyGrid(wcs_grid_of("car:15,-5,360,170,0.37")),
-                             SkyGrid(wcs_grid_of("tan:20,60,110,110,0.2"))};
-    for (const SkyGrid& grid : grids) {
-      for (const std::size_t d : {0U, 5U}) {
-        std::vector<Pixel> want(kSamples), found(kSamples);
-        std::vector<double> q(kSamples), u(kSamples), p(kSamples), v(kSamples);
-        expand_pointing(boresight, 0, plane.detectors[d], grid, {want, q, u});
-        on_device.expand(plane.detectors[d], grid, {found, p, v});
-        std::size_t apart = 0;  // on a border but for rounding
-        for (std::size_t i = 0; i < kSamples; ++i) {
-          apart += found[i] == want[i] ? 0 : 1;
-          ASSERT_NEAR(p[i], q[i], 1e-11) << i;
-          ASSERT_NEAR(v[i], u[i], 1e-11) << i;
+  const SkyGrid grids[] = {Healpix(1), Healpix(64), Healpix(8192),
+                           SkyGrid(wcs_grid_of("car:15,-5,360,170,0.37")),
+                           SkyGrid(wcs_grid_of("tan:20,60,110,110,0.2"))};
+  std::size_t turn = 0;
+  for (const SkyGrid& grid : grids) {
+    const GridOrder order = kOrders[turn % 4];
+    const bool plate = turn++ % 2 == 0;
+    const auto device = device_of(order);
+    DeviceCompression compression(*device, grid);
+    for (const std::size_t n : {5011U, 3000U}) {  // of one device, one after the other
+      const Boresight boresight =
+          satellite_boresight({.spin_minutes = 1.3, .plate_rpm = plate ? 7.0 : 0.0}, 50, 0, n);
+      const Samples samples(n);
+      for (const std::size_t step : {1U, 50U, 130U, 0U}) {
+        compression.begin(boresight, step);
+        for (const std::size_t d : {0U, 5U}) {
+          const Detector& detector = plane.detectors[d];
+          expect_same(compression.compress(detector, 0.7, samples.values, samples.flags),
+                      on_cpu(boresight, detector, grid, step, samples));
         }
-        EXPECT_LE(apart, 1U);
       }
     }
   }
+}
+
+TEST(DeviceCompression, FindsNothingWhereAllIsFlagged) {
+  const auto device = device_of(GridOrder::kBackward);
+  const Healpix sky(16);
+  DeviceCompression compression(*device, sky);
+  const Boresight boresight = satellite_boresight({}, 5, 0, 300);
+  compression.begin(boresight, 100);
+  const std::vector<double> values(300, 1.0);
+  const std::vector<std::uint8_t> flags(300, 2);
+  const skyloom::Stream found =
+      compression.compress(hexagon({.pixels = 1, .width_deg = 1}).detectors[0], 1, values, flags);
+  EXPECT_EQ(found.runs.size() + found.segments.size() + found.good, 0U);
+  EXPECT_EQ(found.flagged, 300U);
+  EXPECT_EQ(found.lengths, (std::vector<std::uint32_t>{100, 100, 100}));
+}
+
+TEST(DeviceCompression, SaysWhatADeviceLacksAndWhenItFails) {
+  const Healpix sky(16);
+  const Boresight boresight = satellite_boresight({}, 5, 0, 3000);
+  const Detector detector = hexagon({.pixels = 1, .width_deg = 1}).detectors[0];
+  const Samples samples(3000);
+  const auto small = make_emulated_device({.memory_bytes = 32 * 3000 + 1000});
+  DeviceCompression cramped(*small, sky);
+  cramped.begin(boresight, 100);
+  const auto status_of = [&](DeviceCompression& on) {
+    return thrown_by([&] { (void)on.compress(detector, 1, samples.values, samples.flags); }).status;
+  };
+  EXPECT_EQ(status_of(cramped), Status::kDevice);
+  const auto device = make_emulated_device({});
+  DeviceCompression compression(*device, sky);
+  compression.begin(boresight, 100);
+  (void)compression.compress(detector, 1, samples.values, samples.flags);
+  for (const DeviceOperation operation :
+       {DeviceOperation::kCopy, DeviceOperation::kLaunch, DeviceOperation::kSynchronize}) {
+    device->inject({.operation = operation, .after = 1});
+    EXPECT_EQ(status_of(compression), Status::kDevice);
+    device->inject({});
+  }
+  EXPECT_FALSE(DeviceCompression::takes(0, (std::size_t{1} << 24) + 1));
+  EXPECT_TRUE(DeviceCompression::takes(0, std::size_t{1} << 24));
 }
 
 /// Streams as compressed pointing, and a system of them.
@@ -65,35 +169,6 @@ struct SystemCase {
   SkySums sums;
   OffsetSystem system;
 };
-
-TEST(DeviceRuns, AreThoseOfTheCpuToTheLastBit) {
-  auto plain = test::scan({.nside = 8, .samples = 3000, .noise = 1})[3];
-  plain.flags.assign(3000, 0);
-  for (std::size_t i = 200; i < 700; ++i) plain.flags[i] = i % 3 == 0 || i > 400 ? 1 : 0;
-  plain.signal[0] = NAN;
-  plain.signal[2999] = 1e31;
-  const SampleBlock block{plain.pixels, plain.q, plain.u, plain.signal, plain.flags};
-  for (const std::size_t step : {1U, 7U, 100U, 3000U, 0U}) {
-    RunBuilder builder(TileGrid(Healpix(8)), step, 1);
-    builder.add(block);
-    const skyloom::Stream want = builder.finish();
-    for (const GridOrder order : kOrders) {
-      const auto device = device_of(order);
-      const std::vector<gpu::PixelRun> found = runs_on_device(*device, block, step);
-      ASSERT_EQ(found.size(), want.runs.size()) << step;
-      for (std::size_t r = 0; r < found.size(); ++r) {
-        EXPECT_EQ(TileGrid(Healpix(8)).place(found[r].pixel), want.runs[r].place);
-        EXPECT_EQ(static_cast<float>(found[r].sums.n), want.runs[r].n);
-        EXPECT_EQ(found[r].sums.q, want.runs[r].q);
-        EXPECT_EQ(found[r].sums.u, want.runs[r].u);
-        const RunProducts &a = found[r].sums.products, &b = want.products[r];
-        const double mine[] = {a.qq, a.qu, a.uu, a.d, a.dq, a.du};
-        const double others[] = {b.qq, b.qu, b.uu, b.d, b.dq, b.du};
-        for (std::size_t k = 0; k < 6; ++k) EXPECT_EQ(mine[k], others[k]) << r;
-      }
-    }
-  }
-}
 
 TEST(DeviceOffsets, AreTheCpusToTheLastBit) {
   SerialExecutor one;

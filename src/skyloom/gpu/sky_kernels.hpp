@@ -16,6 +16,7 @@ using Launch = void (*)(loom::Stream&, long threads, const Args&);
 
 struct SkyKernels {
   Launch<ExpandView> expand;
+  Launch<CountArgs> count;
   Launch<CompressArgs> compress;
   Launch<ValueArgs> value;
   Launch<AccumulateArgs> accumulate;
@@ -30,6 +31,7 @@ struct SkyKernels {
 template <class Run>
 [[nodiscard]] SkyKernels sky_kernels_of() {
   return {.expand = &Run::template launch<ExpandKernel>,
+          .count = &Run::template launch<CountKernel>,
           .compress = &Run::template launch<CompressKernel>,
           .value = &Run::template launch<ValueKernel>,
           .accumulate = &Run::template launch<AccumulateKernel>,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <numbers>
 #include <random>
+#include <string>
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
@@ -88,34 +89,85 @@ void add_sine(const ModulationOptions& options, AxisSpeed mount, double sample_r
   const auto nearest = [&](double t) {
     return static_cast<std::size_t>(std::clamp(std::round(t * sample_rate_hz), 0.0, last));
   };
-  for (const SweepTime& sweep : sweeps) {
+  const auto phase_of = [&](std::size_t number) {
+    if (options.sine_seed == 0)
+      return options.sine_phase_deg * kDegree * static_cast<double>(number);
+    return 2 * std::numbers::pi *
+           peers_random(static_cast<std::uint32_t>(options.sine_seed + number));
+  };
+  for (std::size_t number = 0; number < sweeps.size(); ++number) {
+    const SweepTime& sweep = sweeps[number];
     if (sweep.begin_s * sample_rate_hz > last) break;
+    const double phase = phase_of(number);
     for (std::size_t i = nearest(sweep.begin_s); i <= nearest(sweep.end_s); ++i) {
       const double t = static_cast<double>(i) / sample_rate_hz - sweep.begin_s;
-      elevation[i] += amplitude * std::sin(turns * t);
+      elevation[i] += amplitude * std::sin(turns * t + phase);
     }
   }
 }
 
+/// From rest at 0 to rest at `height`, as fast as the mount can.
+struct StepWave {
+  double height = 0, acceleration = 0;
+  double turn_s = 0, straight_s = 0;  ///< each of the turnarounds; between them
+
+  StepWave(double to, AxisSpeed mount) : height(to), acceleration(mount.acceleration) {
+    const double in_turns = mount.rate * mount.rate / mount.acceleration;  // of height
+    turn_s = std::sqrt(std::min(height, in_turns) / mount.acceleration);
+    straight_s = std::max(0.0, height - in_turns) / mount.rate;
+  }
+  /// `t` seconds from the moment that the peer calls its middle: of the thousand places that it
+  /// has of the straight part the one behind the middle.
+  [[nodiscard]] double at(double t) const noexcept {
+    t += turn_s + straight_s * (500.0 / 999.0);
+    const double end = 2 * turn_s + straight_s;
+    if (t <= 0) return 0;
+    if (t >= end) return height;
+    if (t < turn_s) return 0.5 * acceleration * t * t;
+    if (t > end - turn_s) return height - 0.5 * acceleration * (end - t) * (end - t);
+    return acceleration * turn_s * (t - 0.5 * turn_s);
+  }
+};
+
+void check_mount(const char* option, AxisSpeed mount) {
+  if (mount.rate > 0 && mount.acceleration > 0) return;
+  throw Error(Status::kUsage, std::string(option) +
+                                  ": expected a mount whose elevation has a rate and an "
+                                  "acceleration above 0");
+}
+
+/// Where the elevations may be, rad.
+void check_range(const char* option, double low, double high) {
+  if (low > 0 && high < std::numbers::pi / 2) return;
+  throw Error(Status::kUsage, print("%s: from %.4g to %.4g degrees: expected above 0 and below 90",
+                                    option, low / kDegree, high / kDegree));
+}
+
 }  // namespace
+
+void step_elevation(double step_deg, AxisSpeed mount, double sample_rate_hz,
+                    std::span<const std::size_t> at, std::span<double> elevation) {
+  if (elevation.empty() || at.empty()) return;
+  check_mount("--elevation-step", mount);
+  const StepWave wave(step_deg * kDegree, mount);
+  const auto [low, high] = std::minmax_element(elevation.begin(), elevation.end());
+  check_range("--elevation-step", *low, *high + static_cast<double>(at.size()) * wave.height);
+  for (const std::size_t middle : at) {
+    for (std::size_t i = 0; i < elevation.size(); ++i) {
+      elevation[i] +=
+          wave.at((static_cast<double>(i) - static_cast<double>(middle)) / sample_rate_hz);
+    }
+  }
+}
 
 void modulate_elevation(const ModulationOptions& options, AxisSpeed mount, double start_s,
                         double sample_rate_hz, std::span<const SweepTime> sweeps,
                         std::span<double> elevation) {
   if (elevation.empty()) return;
-  if (!(mount.rate > 0 && mount.acceleration > 0)) {
-    throw Error(Status::kUsage,
-                "--elevation-modulation: expected a mount whose elevation has a "
-                "rate and an acceleration above 0");
-  }
+  check_mount("--elevation-modulation", mount);
   const double amplitude = options.amplitude_deg * kDegree;
   const auto [low, high] = std::minmax_element(elevation.begin(), elevation.end());
-  if (!(*low - amplitude > 0 && *high + amplitude < std::numbers::pi / 2)) {
-    throw Error(Status::kUsage,
-                print("--elevation-modulation: from %.4g to %.4g degrees: expected above 0 and "
-                      "below 90",
-                      (*low - amplitude) / kDegree, (*high + amplitude) / kDegree));
-  }
+  check_range("--elevation-modulation", *low - amplitude, *high + amplitude);
   if (options.sine) {
     add_sine(options, mount, sample_rate_hz, sweeps, elevation);
   } else {

@@ -2,6 +2,7 @@
 // A mount that goes up and down while it sweeps, as the peer's does. Knows no azimuths.
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "skyloom/ground/elevation_nod.hpp"
@@ -12,6 +13,8 @@ struct ModulationOptions {
   double rate_hz = 0;        ///< 0: the elevation stays
   double amplitude_deg = 1;  ///< to either side
   bool sine = false;  ///< of each sweep a sine from its beginning; else there and back, evenly
+  double sine_phase_deg = 0;  ///< by which each sweep's sine is ahead of the last one's
+  std::size_t sine_seed = 0;  ///< not 0: phases are drawn instead, the peer's numbers
   [[nodiscard]] bool any() const noexcept { return rate_hz > 0; }
 };
 
@@ -28,5 +31,10 @@ struct SweepTime {
 void modulate_elevation(const ModulationOptions& options, AxisSpeed mount, double start_s,
                         double sample_rate_hz, std::span<const SweepTime> sweeps,
                         std::span<double> elevation);
+
+/// Steps up by `step_deg`, each around the moment of a sample (numbers in `at`), at the mount's
+/// rate between turnarounds of its acceleration. Throws kUsage as modulate_elevation().
+void step_elevation(double step_deg, AxisSpeed mount, double sample_rate_hz,
+                    std::span<const std::size_t> at, std::span<double> elevation);
 
 }  // namespace skyloom

@@ -121,16 +121,28 @@ void add_sweeps(const SweepPair& sweeps, double rate_hz, std::size_t samples, Gr
       {"throw_rightleft", std::move(throw_left)}};
 }
 
-void add_modulation(const GroundScan& scan, const SweepPair& sweeps, const MountOptions& mount,
+/// Elevations that change during the scan.
+void move_elevation(const GroundScan& scan, const SweepPair& sweeps, const MountOptions& mount,
                     double rate_hz, GroundMotion& to) {
-  std::vector<SweepTime> times;
-  const double end = static_cast<double>(to.azimuth.size()) / rate_hz;
-  const bool sweeps_at_all = sweeps.high - sweeps.low > kLeastThrow;
-  for (double t = 0; sweeps_at_all && t < end; t += sweeps.sweep_s + sweeps.turn_s) {
-    times.push_back({t, t + sweeps.sweep_s});
-  }
   const AxisSpeed speed{mount.nods.rate_deg_s * kDegree, mount.nods.acceleration_deg_s2 * kDegree};
-  modulate_elevation(mount.modulation, speed, scan.start_s, rate_hz, times, to.elevation);
+  const auto samples = static_cast<double>(to.azimuth.size());
+  const bool sweeps_at_all = sweeps.high - sweeps.low > kLeastThrow;
+  if (mount.modulation.any()) {
+    std::vector<SweepTime> times;
+    for (double t = 0; sweeps_at_all && t < samples / rate_hz;
+         t += sweeps.sweep_s + sweeps.turn_s) {
+      times.push_back({t, t + sweeps.sweep_s});
+    }
+    modulate_elevation(mount.modulation, speed, scan.start_s, rate_hz, times, to.elevation);
+  }
+  if (!(mount.step_deg > 0) || !sweeps_at_all) return;
+  std::vector<std::size_t> turns;  // samples at the least azimuth, with one behind them
+  for (double t = sweeps.period() - sweeps.turn_s / 2;; t += sweeps.period()) {
+    const double sample = std::round(t * rate_hz);
+    if (sample + 1 >= samples) break;
+    turns.push_back(static_cast<std::size_t>(sample));
+  }
+  step_elevation(mount.step_deg, speed, rate_hz, turns, to.elevation);
 }
 
 /// What was at the scan's samples moves behind the nods before it.
@@ -234,7 +246,7 @@ GroundMotion sweep_mount(const GroundScan& scan, const MountOptions& mount, doub
       out.intervals.emplace_back(name, none);
     }
   }
-  if (mount.modulation.any()) add_modulation(scan, sweeps, mount, rate_hz, out);
+  move_elevation(scan, sweeps, mount, rate_hz, out);
   if (!mount.nods.steps_deg.empty()) add_nods(scan, sweeps, mount, rate_hz, out);
   return out;
 }

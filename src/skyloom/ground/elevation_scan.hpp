@@ -24,6 +24,7 @@ struct MountOptions {
   NodOptions nods = {};            ///< before and after each scan
   /// Of the scan itself; with the nods' rate and acceleration of the elevation.
   ModulationOptions modulation = {};
+  double step_deg = 0;  ///< up, where the mount turns after each pair of sweeps; likewise
 };
 
 /// Bits of shared flags, the peer's.

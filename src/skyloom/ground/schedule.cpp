@@ -71,8 +71,8 @@ class Parser {
 
  private:
   [[noreturn]] void fault(const std::string& found, const std::string& expected) const {
-    throw Error(Status::kCorrupt,
-                path_ + print(": line %zu: ", number_) + found + ": expected " + expected);
+    const std::string line = number_ > 0 ? print(": line %zu: ", number_) : ": ";
+    throw Error(Status::kCorrupt, path_ + line + found + ": expected " + expected);
   }
   double number(const char* what, const std::string& text) const {
     const auto value = number_in(text);

@@ -256,6 +256,14 @@ void check(const ScheduleOptions& o) {
   if (o.patches.empty()) throw Error(Status::kUsage, "no --patch: nothing to be scanned");
 }
 
+double time_of(const char* option, const std::string& text) {
+  try {
+    return unix_time_of(text);
+  } catch (const Error& error) {
+    throw Error(error.status(), print("%s %s", option, error.what()));
+  }
+}
+
 }  // namespace
 
 Patch patch_of(const std::string& text) {
@@ -307,7 +315,7 @@ GroundSchedule make_schedule(const ScheduleOptions& options, const Observer& obs
   check(options);
   std::vector<Patch> patches;
   for (const std::string& text : options.patches) patches.push_back(patch_of(text));
-  const double start = unix_time_of(options.start), stop = unix_time_of(options.stop);
+  const double start = time_of("--start", options.start), stop = time_of("--stop", options.stop);
   if (!(stop > start)) {
     throw Error(Status::kUsage, "--start " + options.start + ", --stop " + options.stop +
                                     ": expected growing times");

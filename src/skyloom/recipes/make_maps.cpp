@@ -7,8 +7,6 @@
 
 #include "loom/base/print.hpp"
 #include "loom/files/output_files.hpp"
-#include "skyloom/recipes/checkpoint.hpp"
-#include "skyloom/recipes/gls_maps.hpp"
 #include "skyloom/recipes/solve_maps.hpp"
 #include "skyloom/sky/wcs_fits.hpp"
 
@@ -189,8 +187,6 @@ class MapFiles {
 
 /// Files of each part, with the offsets of all data.
 void write_parts(SolvedMaps& maps, const MapFiles& files, const MapJob& job, Executor& executor) {
-  const std::vector<double>& a = maps.solution.x;
-  std::vector<double> own(a.size());
   for (std::size_t part = 0; part < maps.sums.parts.size(); ++part) {
     SkySums& of = maps.sums.parts[part];
     const std::string prefix = print("part%zu_", part + 1);
@@ -200,12 +196,7 @@ void write_parts(SolvedMaps& maps, const MapFiles& files, const MapJob& job, Exe
     files.write_sums(of, prefix);
     files.write_map("binned", of, std::move(binned), prefix);
     if (job.binned_only) continue;
-    if (job.method == MapMethod::kGls) {
-      files.write_map("map", of, std::move(maps.gls_parts[part]), prefix);
-      continue;
-    }
-    for (std::size_t b = 0; b < a.size(); ++b) own[b] = maps.part_of[b] == part ? a[b] : 0;
-    files.write_map("map", of, maps.system->part_maps(of, &own, least, executor), prefix);
+    files.write_map("map", of, part_map(maps, part, job, executor), prefix);
   }
 }
 
@@ -229,7 +220,6 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
   }
   if (company == nullptr || company->first()) {
     check_place(job.folder + "/map" + ending_of(job));
-    if (!job.checkpoint.empty()) check_place(job.checkpoint);
   }
   const std::unique_ptr<SolvedMaps> maps = solve_maps(source, job, executor, observer, company);
   StageClock clock;
@@ -245,12 +235,7 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
         {});
   }
   if (!maps->sums.parts.empty()) write_parts(*maps, files, job, executor);
-  if (!job.checkpoint.empty()) {
-    Checkpoint::remove(job.checkpoint, company);
-    for (std::size_t part = 0; part < maps->gls_parts.size(); ++part) {
-      Checkpoint::remove(gls_checkpoint(job, part), company);
-    }
-  }
+  remove_checkpoints(*maps, job, company);
   maps->summary.write = clock.lap();
   return maps->summary;
 }

@@ -39,7 +39,7 @@ struct MapJob {
   SolveOptions solve = {};
   SolveLimits limits = {};
   Preconditioner preconditioner = Preconditioner::kBanded;
-  Backend backend = Backend::kCpu;  ///< what takes the steps of the offsets' solver
+  Backend backend = Backend::kCpu;  ///< what compresses, and takes the solver's steps
   Ordering ordering = Ordering::kNested;
   MapType type = MapType::kFloat32;
   MapFormat format = MapFormat::kFits;

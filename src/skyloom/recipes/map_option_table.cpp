@@ -203,8 +203,9 @@ const OptionRow<MapJob> kMapRows[] = {
     {.key = "backend",
      .names = "--backend",
      .group = kMapOptions,
-     .text = "what takes the steps of the offsets' solver: a card (NVIDIA; auto: where there is "
-             "one); emulate: the card's algorithm on the CPU, slow, for tests",
+     .text = "what points and compresses samples and takes the steps of the offsets' solver: a "
+             "card (NVIDIA; auto: where there is one); emulate: the card's algorithm on the CPU, "
+             "slow, for tests",
      .field = [](MapJob& j) -> OptionField { return word_field(&j.backend, kBackends); }},
     {.key = "preconditioner",
      .names = "--preconditioner",

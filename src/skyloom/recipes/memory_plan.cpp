@@ -8,6 +8,7 @@
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 #include "loom/runtime/usage.hpp"
+#include "skyloom/gpu/device_compression.hpp"
 #include "skyloom/recipes/sample_pointing.hpp"
 
 namespace skyloom {
@@ -96,6 +97,17 @@ double device_bytes(const Amounts& data, double pixels, Backend backend) {
                                       : made;
 }
 
+/// Of pointing and compression on a device with so many threads, on the host; emulated it is there
+/// itself.
+double device_reading_bytes(const Amounts& data, Backend backend, double threads) {
+  if (backend == Backend::kCpu) return 0;
+  constexpr double kStaging = 1 << 22, kOfPiece = 40.0 / 64;  // facts and plans of so many samples
+  const double host = threads * (kStaging + kOfPiece * data.longest + 4 * data.runs_of_stream);
+  if (backend != Backend::kEmulate) return host;
+  return host + DeviceCompression::shared_bytes(data.longest, data.plate) +
+         threads * DeviceCompression::work_bytes(data.longest, 1.25 * data.runs_of_stream);
+}
+
 /// At most, with so many threads.
 double bytes_of(const Amounts& data, const TodSource& source, const MapJob& job, std::size_t parts,
                 double threads) {
@@ -113,7 +125,8 @@ double bytes_of(const Amounts& data, const TodSource& source, const MapJob& job,
   const double of_source =
       shared + data.shared_bytes +
       threads * (data.longest * (job.filters.deglitch.any() ? 50 : 18) + data.work_bytes);
-  const double reading = of_source + threads * 2 * kPairsAtOnce * data.runs_of_stream * kFreshRun;
+  const double reading = of_source + device_reading_bytes(data, job.backend, threads) +
+                         threads * 2 * kPairsAtOnce * data.runs_of_stream * kFreshRun;
   const double gls = job.method == MapMethod::kGls
                          ? of_source + gls_bytes(data, pixels, source, job, parts, threads)
                          : 0;

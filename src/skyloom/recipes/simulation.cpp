@@ -9,6 +9,13 @@ namespace skyloom {
 namespace {
 
 void check_ground(const SimulateJob& job) {
+  const ModulationOptions& modulation = job.simulation.mount.modulation;
+  if ((modulation.sine_phase_deg != 0 || modulation.sine_seed != 0) &&
+      !(modulation.any() && modulation.sine)) {
+    throw Error(Status::kUsage,
+                "--modulation-phase, --modulation-seed: expected --elevation-modulation with "
+                "--modulation-sine");
+  }
   if (!job.schedule.empty() || job.simulation.schedule) return;
   const auto refuse = [](const char* what) { throw Error(Status::kUsage, what); };
   if (!job.simulation.stretches.empty()) {
@@ -20,8 +27,11 @@ void check_ground(const SimulateJob& job) {
   if (!job.simulation.mount.nods.steps_deg.empty()) {
     refuse("--elnod: expected --schedule, a telescope on the ground");
   }
-  if (job.simulation.mount.modulation.any()) {
+  if (modulation.any()) {
     refuse("--elevation-modulation: expected --schedule, a telescope on the ground");
+  }
+  if (job.simulation.mount.step_deg > 0) {
+    refuse("--elevation-step: expected --schedule, a telescope on the ground");
   }
   if (job.simulation.ground.any() || !job.ground_map.empty()) {
     refuse("--ground-signal, --ground-map: expected --schedule, a telescope on the ground");

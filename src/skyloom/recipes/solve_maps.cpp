@@ -9,45 +9,32 @@
 #include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
 #include "loom/base/work_pool.hpp"
+#include "loom/files/output_files.hpp"
 #include "loom/runtime/capped_executor.hpp"
 #include "skyloom/gpu/device_offsets.hpp"
 #include "skyloom/noise/noise_model.hpp"
 #include "skyloom/noise/offset_filter.hpp"
 #include "skyloom/recipes/checkpoint.hpp"
+#include "skyloom/recipes/compressor.hpp"
 #include "skyloom/recipes/gls_maps.hpp"
 #include "skyloom/recipes/memory_plan.hpp"
-#include "skyloom/recipes/sample_pointing.hpp"
 #include "skyloom/tod/shared_tod.hpp"
 
 namespace skyloom {
 namespace {
 
-Stream compress(const Observation& observation, const Detector& detector,
-                const Boresight& boresight, const SkyGrid& grid, double step_s,
-                const Signal& signal, PointedPair& work) {
-  RunBuilder builder(tiles_of(grid), baseline_samples(observation, step_s),
-                     sample_weight(detector, observation.plane.rate_hz));
-  work.pointing.over(boresight, detector, grid, 0, observation.samples,
-                     [&](std::size_t first, const Pointing& at) {
-                       const std::size_t n = at.pixels.size();
-                       const auto flags = signal.flags.subspan(first, n);
-                       flag_outside(grid, at.pixels, flags);
-                       builder.add({at.pixels, at.q, at.u, signal.values.subspan(first, n), flags});
-                     });
-  return builder.finish();
-}
-
 /// Reads and compresses all of an observation, some pairs of detectors at a time.
 void add_observation(const TodSource& source, std::size_t number, const MapJob& job,
                      const Parts& parts, AllSums& sums, std::vector<Stream>& streams,
-                     WorkPool<PointedPair>& works, Executor& executor, const Observer& observer) {
+                     Compressor& compressor, WorkPool<PointedPair>& works, Executor& executor,
+                     const Observer& observer) {
   const Observation& observation = source.observation(number);
   const Boresight boresight = source.boresight(number);
   source.prepare(number, boresight, executor, observer);
+  compressor.begin(observation, boresight);
   const std::size_t detectors = observation.plane.detectors.size();
   const std::size_t at_once = 2 * kPairsAtOnce * executor.concurrency();
   const std::size_t step = baseline_samples(observation, job.step_s);
-  const SkyGrid grid = grid_of(job);
   for (std::size_t first = 0; first < detectors; first += at_once) {
     stop_if_asked(observer);
     const std::size_t n = std::min(at_once, detectors - first), before = streams.size();
@@ -58,8 +45,7 @@ void add_observation(const TodSource& source, std::size_t number, const MapJob& 
       source.read(number, boresight, first + 2 * pair, signals);
       for (std::size_t i = 0; i < signals.size(); ++i) {
         const Detector& detector = observation.plane.detectors[first + 2 * pair + i];
-        streams[before + 2 * pair + i] =
-            compress(observation, detector, boresight, grid, job.step_s, signals[i], *work);
+        streams[before + 2 * pair + i] = compressor.compress(detector, signals[i], work->pointing);
       }
     });
     const std::span<Stream> fresh = std::span(streams).subspan(before);
@@ -150,13 +136,14 @@ std::vector<std::uint8_t> parts_of_baselines(const TodSource& source, const MapJ
 
 /// Reads everything; returns what became of it.
 std::vector<Stream> read_streams(const TodSource& source, const MapJob& job, const Parts& plan,
-                                 const MemoryPlan& memory, SolvedMaps& to, Executor& readers,
-                                 const Observer& observer) {
+                                 const MemoryPlan& memory, Device* device, SolvedMaps& to,
+                                 Executor& readers, const Observer& observer) {
   std::vector<Stream> streams;
   {
     WorkPool<PointedPair> works;
+    Compressor compressor(job, device, observer);
     for (std::size_t i = 0; i < source.observations(); ++i) {
-      add_observation(source, i, job, plan, to.sums, streams, works, readers, observer);
+      add_observation(source, i, job, plan, to.sums, streams, compressor, works, readers, observer);
       check_runs(streams, memory, job);
     }
   }
@@ -205,11 +192,11 @@ void count_system(const AllSums& sums, const OffsetSystem& system, MapSummary& s
   }
 }
 
-/// What takes the steps; null: the CPU. Of several processes each takes another card, as far as
-/// there are some.
+/// What points, compresses and takes the steps; null: the CPU. Of several processes each takes
+/// another card, as far as there are some.
 std::unique_ptr<Device> open_device(const MapJob& job, const Observer& observer,
                                     const RankCompany* company) {
-  if (job.binned_only || job.method == MapMethod::kGls) return nullptr;
+  if (job.method == MapMethod::kGls) return nullptr;
   auto devices = open_devices(job.backend, observer);
   if (devices.empty()) return nullptr;
   return std::move(devices[company == nullptr ? 0 : company->rank() % devices.size()]);
@@ -301,12 +288,19 @@ void tell_solution(SolvedMaps& of, const Observer& observer) {
                       summary.residuals.empty() ? 1.0 : summary.residuals.back()));
 }
 
+void check_job(const MapJob& job, const RankCompany* company) {
+  check_gls(job);
+  if (!job.checkpoint.empty() && (company == nullptr || company->first())) {
+    check_place(job.checkpoint);
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob& job,
                                        Executor& executor, const Observer& observer,
                                        RankCompany* company) {
-  check_gls(job);
+  check_job(job, company);
   std::unique_ptr<Device> device = open_device(job, observer, company);
   const FilteredTod filtered(unfiltered, job.filters);
   const TodSource& all = job.filters.any() ? static_cast<const TodSource&>(filtered) : unfiltered;
@@ -322,7 +316,8 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   if (job.memory > 0) memory = plan_memory(source, job, plan.parts(), memory.threads);
   summary.planned_bytes = memory.bytes;
   CappedExecutor readers(executor, memory.threads);
-  std::vector<Stream> streams = read_streams(source, job, parts, memory, *out, readers, observer);
+  std::vector<Stream> streams =
+      read_streams(source, job, parts, memory, device.get(), *out, readers, observer);
   summary.unfitted = filtered.failed();
   summary.glitches = filtered.glitches();
   if (company != nullptr) {
@@ -361,6 +356,23 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   tell_solution(*out, observer);
   summary.solve = clock.lap();
   return out;
+}
+
+void remove_checkpoints(const SolvedMaps& maps, const MapJob& job, RankCompany* company) {
+  if (job.checkpoint.empty()) return;
+  Checkpoint::remove(job.checkpoint, company);
+  for (std::size_t part = 0; part < maps.gls_parts.size(); ++part) {
+    Checkpoint::remove(gls_checkpoint(job, part), company);
+  }
+}
+
+TileMaps part_map(SolvedMaps& maps, std::size_t part, const MapJob& job, Executor& executor) {
+  if (job.method == MapMethod::kGls) return std::move(maps.gls_parts[part]);
+  std::vector<double> own = maps.solution.x;
+  for (std::size_t b = 0; b < own.size(); ++b) {
+    if (maps.part_of[b] != part) own[b] = 0;
+  }
+  return maps.system->part_maps(maps.sums.parts[part], &own, job.solve.least_reciprocal, executor);
 }
 
 }  // namespace skyloom

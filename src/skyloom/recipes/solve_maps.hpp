@@ -34,11 +34,20 @@ struct SolvedMaps {
 };
 
 /// Reads and compresses everything, then solves for the offsets. Throws kUsage, kNoGoodData,
-/// kPixelisation, kMemory, and what reading throws. `company`: the ranks that share the data, all
-/// of which call this: each has its own detectors, and the sums of the tiles that they hit.
+/// kPixelisation, kMemory, and what reading, and a checkpoint that cannot be written, throw.
+/// `company`: the ranks that share the data, all of which call this: each has its own detectors,
+/// and the sums of the tiles that they hit.
 [[nodiscard]] std::unique_ptr<SolvedMaps> solve_maps(const TodSource& source, const MapJob& job,
                                                      Executor& executor,
                                                      const Observer& observer = {},
                                                      RankCompany* company = nullptr);
+
+/// Once the maps are where they should be: iterations need not be gone on with.
+void remove_checkpoints(const SolvedMaps& maps, const MapJob& job, RankCompany* company = nullptr);
+
+/// A part's destriped map with the offsets of all data, or its own of maximum likelihood, which is
+/// given away.
+[[nodiscard]] TileMaps part_map(SolvedMaps& maps, std::size_t part, const MapJob& job,
+                                Executor& executor);
 
 }  // namespace skyloom

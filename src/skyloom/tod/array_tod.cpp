@@ -18,6 +18,12 @@ void check_length(const ArrayObservation& of, const char* what, std::size_t foun
                                     of.about.name.c_str(), what, expected, found));
 }
 
+void check_angle(const ArrayObservation& of, const char* what, std::size_t row, double angle) {
+  if (std::fabs(angle) < kMostAngle) return;
+  throw Error(Status::kCorrupt, print("observation %s: %s: value %zu is %g", of.about.name.c_str(),
+                                      what, row, angle));
+}
+
 }  // namespace
 
 ArrayTod::ArrayTod(std::vector<ArrayObservation> observations)
@@ -27,6 +33,7 @@ ArrayTod::ArrayTod(std::vector<ArrayObservation> observations)
     check_length(of, "boresight", of.boresight.size(), 4 * n);
     check_length(of, "detectors", of.detectors.size(), of.about.plane.detectors.size());
     if (!of.plate.empty()) check_length(of, "hwp_angle", of.plate.size(), n);
+    if (!of.azimuth.empty()) check_length(of, "azimuth", of.azimuth.size(), n);
     if (!of.shared_flags.empty()) check_length(of, "shared flags", of.shared_flags.size(), n);
     for (const ArrayDetector& detector : of.detectors) {
       check_length(of, "signal",
@@ -48,12 +55,18 @@ Boresight ArrayTod::boresight(std::size_t number) const {
     }
     set_quaternion(out, i, q);
     if (of.plate.empty()) continue;
-    if (!std::isfinite(of.plate[i])) {
-      throw Error(Status::kCorrupt, print("observation %s: hwp_angle: value %zu is no number",
-                                          of.about.name.c_str(), i));
-    }
+    check_angle(of, "hwp_angle", i, of.plate[i]);
     set_plate(out, i, of.plate[i]);
   }
+  return out;
+}
+
+std::shared_ptr<const GroundMotion> ArrayTod::motion(std::size_t number) const {
+  const ArrayObservation& of = observations_[number];
+  if (of.azimuth.empty()) return nullptr;
+  for (std::size_t i = 0; i < of.azimuth.size(); ++i) check_angle(of, "azimuth", i, of.azimuth[i]);
+  auto out = std::make_shared<GroundMotion>();
+  out->azimuth.assign(of.azimuth.begin(), of.azimuth.end());
   return out;
 }
 

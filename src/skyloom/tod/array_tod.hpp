@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <variant>
 #include <vector>
@@ -27,6 +28,7 @@ struct ArrayObservation {
   Observation about;                                ///< weights come from its detectors' NET
   std::span<const double> boresight;                ///< [sample][x, y, z, w]
   std::span<const double> plate = {};               ///< rad; empty: there is none
+  std::span<const double> azimuth = {};             ///< rad; empty: nothing is known of it
   std::span<const std::uint8_t> shared_flags = {};  ///< empty: none
   std::uint8_t detector_mask = 255, shared_mask = 255;
   std::vector<ArrayDetector> detectors;  ///< in the order of about.plane
@@ -42,6 +44,7 @@ class ArrayTod final : public TodSource {
     return observations_[number].about;
   }
   [[nodiscard]] Boresight boresight(std::size_t number) const override;
+  [[nodiscard]] std::shared_ptr<const GroundMotion> motion(std::size_t number) const override;
   [[nodiscard]] NoisePsd noise(std::size_t number, std::size_t detector) const override;
   void read(std::size_t number, const Boresight& boresight, std::size_t first,
             std::span<const Signal> signals) const override;

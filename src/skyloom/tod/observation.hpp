@@ -28,6 +28,9 @@ struct GroundPlan {
   GroundScan scan = {};
 };
 
+/// rad, of azimuths and of plates: nearer than that digits are left for where they stand.
+inline constexpr double kMostAngle = 1e9;
+
 struct Observation {
   std::string name, session, telescope = "satellite";
   std::uint32_t uid = 0, session_uid = 0, telescope_uid = 0;

@@ -27,8 +27,6 @@ constexpr struct {
 
 constexpr double kLeastStep = 1e-9, kMostStep = 1e9;  // seconds between samples
 
-constexpr double kMostAngle = 1e9;  // rad: digits are left for where it stands
-
 double unit_of(const Reader& file, const std::string& signal) {
   const std::string name = file.description(signal, "units").value_or("K");
   for (const auto& unit : kUnits) {
@@ -52,6 +50,17 @@ void check_format(const Reader& file) {
     throw Error(Status::kUnsupported, file.path() + print(": toast_format_version %g: expected %d",
                                                           format, kObservationFormat));
   }
+}
+
+/// Whether there is a data set that need not be there: the one that is usually meant. One that was
+/// named instead of it must be there, or be "none".
+bool uses(const Reader& file, const std::string& group, const std::string& name,
+          const std::string& usual) {
+  const std::string path = group + name;
+  if (name == StoredOptions::kNone) return false;
+  if (file.has(path)) return true;
+  if (name == usual) return false;
+  throw Error(Status::kMissingHdu, file.path() + ": no data set " + path);
 }
 
 void check_shape(const Reader& file, const std::string& name,
@@ -179,7 +188,7 @@ void StoredTod::open(File& to) const {
   observation.plane.rate_hz = rate_of(file, observation.samples);
   observation.plane.detectors = read_detectors(file, used);
   const std::string plate = "shared/" + options_.plate;
-  to.has_plate = file.has(plate);
+  to.has_plate = uses(file, "shared/", options_.plate, StoredOptions().plate);
   if (to.has_plate) {
     check_shape(file, plate, {observation.samples});
     check_gammas(file, observation.plane.detectors);
@@ -194,7 +203,7 @@ void StoredTod::open(File& to) const {
     to.rows.erase(to.rows.begin() + static_cast<std::ptrdiff_t>(i));
   }
   const std::string flags = "detdata/" + options_.detector_flags;
-  to.has_flags = file.has(flags);
+  to.has_flags = uses(file, "detdata/", options_.detector_flags, StoredOptions().detector_flags);
   if (to.has_flags) check_shape(file, flags, {names.size(), observation.samples});
   read_shared_flags(file, to);
 }
@@ -202,7 +211,7 @@ void StoredTod::open(File& to) const {
 void StoredTod::read_shared_flags(const Reader& file, File& to) const {
   const std::size_t samples = to.observation.samples;
   const std::string shared = "shared/" + options_.shared_flags;
-  if (file.has(shared)) {
+  if (uses(file, "shared/", options_.shared_flags, StoredOptions().shared_flags)) {
     check_shape(file, shared, {samples});
     to.flags.resize(samples);
     const std::size_t start[] = {0}, count[] = {samples};

@@ -17,12 +17,14 @@ class Reader;
 
 namespace skyloom {
 
+/// What need not be there is none where it is not; another name must be there, or be kNone.
 struct StoredOptions {
+  static constexpr const char* kNone = "none";
   std::string signal = "signal";              ///< in detdata/
-  std::string detector_flags = "flags";       ///< in detdata/; not there: none
-  std::string shared_flags = "flags";         ///< in shared/; not there: none
+  std::string detector_flags = "flags";       ///< in detdata/; need not be there
+  std::string shared_flags = "flags";         ///< in shared/; need not be there
   std::string boresight = "boresight_radec";  ///< in shared/
-  std::string plate = "hwp_angle";            ///< in shared/; not there: no half-wave plate
+  std::string plate = "hwp_angle";            ///< in shared/; need not be there: no half-wave plate
   std::string azimuth = "azimuth";            ///< in shared/; for filters of the ground
   std::string noise_model = "noise_model";    ///< in metadata/
   std::string intervals = {};                 ///< in intervals/; empty: all samples

@@ -124,6 +124,19 @@ class Ground(InputCase):
         self.fails(2, "--elevation-acceleration", "simulate", *scan[:-1], 2, *maps)
         self.fails(2, "below 90", "simulate", *scan[:-1], 0.001, *maps, "--modulation-amplitude", 45)
         self.fails(2, "--elevation-modulation: expected --schedule", "simulate", *maps, "--elevation-modulation", 0.1)
+        self.fails(2, "expected --elevation-modulation with --modulation-sine", "simulate", *scan, *maps, "--modulation-phase", 9)
+
+    def test_elevations_step_up_after_each_pair_of_sweeps(self):
+        scan = ("--schedule", self.schedule, *DATA, "--no-noise", "--atmosphere-load", 3)
+        self.ok("simulate", *scan, "--elevation-step", 0.3, "-o", self.out / "data", "--maps", self.out / "maps", *MAPS)
+        self.ok("map", *sorted((self.out / "data").glob("*.h5")), "-o", self.out / "again", *MAPS)
+        self.ok("simulate", *scan, "--maps", self.out / "still", *MAPS)
+        for file in NAMES:
+            self.assertEqual((self.out / f"again/{file}.fits").read_bytes(), (self.out / f"maps/{file}.fits").read_bytes(), file)
+        least = [min(row[0] for row in read_map(self.out / f"{name}/binned.fits")[0] if row[0] > -1e30) for name in ("maps", "still")]
+        self.assertLess(least[0], least[1] - 0.01)  # less air above
+        self.fails(2, "below 90", "simulate", *scan, "--maps", self.out / "m", "--elevation-step", 45)
+        self.fails(2, "--elevation-step: expected --schedule", "simulate", "--maps", self.out / "m", "--elevation-step", 1)
 
     def test_faults_have_their_codes_and_one_line(self):
         out = ("--maps", self.out / "m")
@@ -132,6 +145,9 @@ class Ground(InputCase):
         bad.write_text("a | t | -22 | -67 | 5200\n2026-03-18 00:00:00 | 2026-03-18 01:00:00 | 0 | p | 1 | 2 | 95 | 0 | 0\n")
         self.fails(14, "line 2: elevation 95", "simulate", "--schedule", bad, *out)
         bad.write_text(self.schedule.read_text().replace("2026-03-18 01:00:00", "2026-03-17 01:00:00"))
+        empty = self.out / "empty.txt"
+        empty.touch()
+        self.fails(14, "empty.txt: no scan", "simulate", "--schedule", empty, *out)
         self.fails(14, "stop before start", "simulate", "--schedule", bad, *out)
         bad.write_bytes(b"\x00\xff" * 1000)
         self.fails(14, "bad.txt", "simulate", "--schedule", bad, *out)
@@ -144,11 +160,11 @@ class Ground(InputCase):
         self.fails(2, "--intervals nothing", "simulate", "--schedule", self.schedule, *out, "--intervals", "nothing")
         self.fails(2, "no scan is possible", "schedule", "-o", self.out / "s", "--patch", "north,1,0,89,60,85")
         self.fails(2, "--patch", "schedule", "-o", self.out / "s", "--patch", "north")
-        self.fails(2, "'yesterday'", "schedule", "-o", self.out / "s", *PLAN[:2], "--start", "yesterday")
+        self.fails(2, "--start 'yesterday'", "schedule", "-o", self.out / "s", *PLAN[:2], "--start", "yesterday")
         self.fails(2, "", "schedule", "-o", self.out / "s")
         self.fails(11, "no azimuths", "map", self.data[0], "-o", self.out / "m", *MAPS, "--ground-order", 3, "--azimuth", "none")
         self.fails(2, "bins of azimuth", "map", self.data[0], "-o", self.out / "m", *MAPS, "--ground-bins", 1e-7)
-        self.assertEqual(sorted(path.name for path in self.out.iterdir()), ["bad.txt"])
+        self.assertEqual(sorted(path.name for path in self.out.iterdir()), ["bad.txt", "empty.txt"])
 
 
 if __name__ == "__main__":
