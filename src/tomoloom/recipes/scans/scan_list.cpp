@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <system_error>
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "loom/files/files_below.hpp"
 #include "loom/files/input_file.hpp"
 #include "tomoloom/exchange/image_stack.hpp"
 
@@ -29,18 +31,16 @@ bool is_scan_file(const fs::path& path) {
 
 /// Sorted; no more than `most` of them.
 std::vector<fs::path> scans_below(const std::string& folder, std::size_t most) {
+  const FilesBelow below = files_below(folder);
   std::vector<fs::path> found;
-  try {
-    for (const auto& entry : fs::recursive_directory_iterator(
-             folder, fs::directory_options::follow_directory_symlink |
-                         fs::directory_options::skip_permission_denied)) {
-      if (entry.is_regular_file() && is_scan_file(entry.path())) found.push_back(entry.path());
-      if (found.size() >= most) break;
-    }
-  } catch (const fs::filesystem_error& error) {
-    throw Error(Status::kNotFound, folder + ": " + error.code().message());
+  for (const std::string& path : below.files) {
+    if (found.size() >= most) break;
+    std::error_code gone;
+    if (fs::is_regular_file(path, gone) && is_scan_file(path)) found.emplace_back(path);
   }
-  std::sort(found.begin(), found.end());
+  if (found.empty() && !below.unreadable.empty()) {
+    throw Error(Status::kNotFound, below.unreadable.front());
+  }
   return found;
 }
 
@@ -107,7 +107,8 @@ std::vector<FoundScan> find_scans(const std::vector<std::string>& inputs) {
       found.insert(found.end(), listed.begin(), listed.end());
     } else if (is_folder_of_scans(input)) {
       for (const fs::path& path : scans_below(input, static_cast<std::size_t>(-1))) {
-        found.push_back({path.string(), fs::relative(path.parent_path(), input).string()});
+        // by its name: what a link leads to may lie elsewhere
+        found.push_back({path.string(), path.parent_path().lexically_relative(input).string()});
       }
     } else {
       found.push_back({.path = input});

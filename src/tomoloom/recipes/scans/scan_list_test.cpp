@@ -97,6 +97,23 @@ TEST(ScanList, AFolderIsOneOfScansWhereItHasNoImages) {
   EXPECT_EQ(volume_name(folder.file("stack") + "/"), "stack_rec");
 }
 
+TEST(ScanList, LinksInCirclesEndAndWhatLiesElsewhereStaysBelowItsName) {
+  const loom::test::TempFolder folder;
+  std::filesystem::create_directories(folder.file("in/b"));
+  std::filesystem::create_directories(folder.file("elsewhere"));
+  std::ofstream(folder.file("in/b/one.h5")) << "x";
+  std::ofstream(folder.file("elsewhere/two.h5")) << "x";
+  std::filesystem::create_symlink("..", folder.file("in/b/up"));
+  std::filesystem::create_symlink("../elsewhere", folder.file("in/c"));
+  for (const char* end : {"", "/"}) {
+    const auto found = find_scans({folder.file("in") + end});
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[0].below, "b");
+    EXPECT_EQ(found[1].path, folder.file("in/c/two.h5"));
+    EXPECT_EQ(found[1].below, "c");
+  }
+}
+
 TEST(ScanKind, FilesOfNumbersAreInputs) {
   const loom::test::TempFolder folder;
   ReconJob job{.scan = folder.file("a.h5"), .output = folder.file("a_rec.h5")};
