@@ -156,8 +156,8 @@ class GpuCheckScript(unittest.TestCase):
         result, report, parts, calls = self.check("--binary", carried, "--parts", "volume,checks,night,maps,camera")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertNotIn("cmake --build", calls)
-        self.assertEqual(list(parts), ["volume-data", "volume-cuda", "volume-cpu", "volume", "checks", "night-cuda",
-                                       "night-cpu", "maps", "camera"])
+        self.assertEqual(list(parts), ["volume-data", "volume-cuda", "volume-cpu", "volume", "volume-phase-cuda", "volume-phase-cpu",
+                                       "volume-phase", "checks", "night-cuda", "night-cpu", "maps", "camera"])
         self.assertEqual(parts["maps"], 77)  # no skyloom was carried
         self.assertIn("--backend cuda", calls)
         self.assertIn("night-cpu", report)
