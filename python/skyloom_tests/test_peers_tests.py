@@ -8,11 +8,13 @@ import pathlib
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 MODULES = ("ops_pointing_detector", "ops_pointing_healpix", "ops_stokes_weights",
            "ops_mapmaker_binning")
-NOT_THERE = {}
+# with numpy before 2, whose assert_equal compares TOAST's arrays with 0, it fails with TOAST's own operators too
+NOT_THERE = {"ops_pointing_healpix": ["test_pixweight_pipe"]} if np.__version__ < "2" else {}
 
 
 @pytest.mark.skipif(importlib.util.find_spec("toast") is None, reason="TOAST is not installed")
