@@ -27,7 +27,6 @@ class DeviceTransform {
   /// Throws kInternal where fft::is_length(n) does not hold; kDevice, kUnsupported without kernels.
   DeviceTransform(std::size_t n, fft::Sign sign, const DeviceInfo& info);
 
-  [[nodiscard]] std::size_t length() const noexcept { return plan_.length(); }
   [[nodiscard]] std::size_t twiddle_count() const noexcept { return plan_.twiddle_count(); }
   /// The plan's factors to memory of the device, which outlives this. Waits.
   void send(Stream& stream, float* twiddles, HostMemory& staging);

@@ -76,12 +76,13 @@ DevicePhase::DevicePhase(const PhaseChoice& choice, std::size_t rows, std::size_
       row_axis_(axis_of(choice, columns, rows, columns)),
       column_axis_(axis_of(choice, rows, rows, columns)),
       device_(std::move(device)),
-      kernels_(gpu::prepare_kernels(device_->info())),
+      info_(device_->info()),
+      kernels_(gpu::prepare_kernels(info_)),
       stream_(device_->make_stream()),
-      along_(row_axis_.padded, fft::Sign::kMinus, device_->info()),
-      along_back_(row_axis_.padded, fft::Sign::kPlus, device_->info()),
-      across_(column_axis_.padded, fft::Sign::kMinus, device_->info()),
-      across_back_(column_axis_.padded, fft::Sign::kPlus, device_->info()),
+      along_(row_axis_.padded, fft::Sign::kMinus, info_),
+      along_back_(row_axis_.padded, fft::Sign::kPlus, info_),
+      across_(column_axis_.padded, fft::Sign::kMinus, info_),
+      across_back_(column_axis_.padded, fft::Sign::kPlus, info_),
       memory_(*device_, Arrays::bytes(*this)),
       staging_(*device_, host_bytes(rows, columns)) {
   Arena arena(memory_.data(), memory_.bytes(), stream_.get());

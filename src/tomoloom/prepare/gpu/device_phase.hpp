@@ -49,6 +49,7 @@ class DevicePhase {
   float alpha_;
   PhaseAxis row_axis_, column_axis_;
   std::unique_ptr<Device> device_;
+  DeviceInfo info_;  ///< as it was found: asking a card what it is takes as long as a launch
   const gpu::PrepareKernels& kernels_;
   std::unique_ptr<Stream> stream_;
   DeviceTransform along_, along_back_, across_, across_back_;
