@@ -63,7 +63,6 @@ bool shines(std::span<const double> flux) {
 /// desispec's.
 calibrate::StarModels models_of(const FrameFile& frame, const CalibrationJob& job,
                                 const Observer& observer) {
-  constexpr std::int64_t kOfPetal = 500;
   const StandardStarFile file = read_standard_stars(job.models, job.verify);
   check_reach(file, job.models, frame);
   const std::vector<std::size_t> standards =
@@ -78,7 +77,7 @@ calibrate::StarModels models_of(const FrameFile& frame, const CalibrationJob& jo
     const auto same = [&](std::size_t row) {
       const std::int64_t number = fiber ? (*fiber)[row] : static_cast<std::int64_t>(row);
       if (target && star && (*target)[row] != (*star)[m]) return false;  // of another tile
-      return number % kOfPetal == file.fibers[m] % kOfPetal;
+      return number % calibration::kFibersOfPetal == file.fibers[m] % calibration::kFibersOfPetal;
     };
     const auto found = std::find_if(standards.begin(), standards.end(), same);
     if (found == standards.end()) {

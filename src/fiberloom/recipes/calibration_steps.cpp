@@ -15,8 +15,7 @@ namespace {
 
 /// Petals are exchanged, and fibres keep their places in them.
 bool same_in_petal(std::int64_t a, std::int64_t b) {
-  constexpr std::int64_t kOfPetal = 500;
-  return a < 0 || b < 0 || a % kOfPetal == b % kOfPetal;
+  return a < 0 || b < 0 || a % kFibersOfPetal == b % kFibersOfPetal;
 }
 
 }  // namespace

@@ -99,10 +99,10 @@ Petals read_exposure_files(const CalibrationJob& job, const Observer& observer) 
   }
   for (const std::string& path : job.star_files) {
     StandardStarFile stars = read_standard_stars(path, job.verify);
-    constexpr std::int64_t kOfPetal = 500;
     const auto fiber = stars.fibermap ? stars.fibermap->integers("FIBER", -1) : std::nullopt;
     const bool numbered = fiber && !fiber->empty() && fiber->front() >= 0;
-    const int number = numbered ? static_cast<int>(fiber->front() / kOfPetal) : -1;
+    const int number =
+        numbered ? static_cast<int>(fiber->front() / calibration::kFibersOfPetal) : -1;
     const int petal = out.of.size() == 1 ? out.of.begin()->first : number;
     if (out.of.count(petal) == 0) {
       observer.warn(path + ": FIBERMAP: stars of no spectrograph that was given; not used");
@@ -118,7 +118,6 @@ Petals read_exposure_files(const CalibrationJob& job, const Observer& observer) 
 
 /// Stars with a model whose fibre the flux calibration was made of, where it says so.
 calibrate::QaStars stars_of(const StandardStarFile& file, const Petal& petal) {
-  constexpr std::int64_t kOfPetal = 500;
   calibrate::QaStars out{file.wave, {}};
   const auto red = petal.find('r');
   const Petal::const_iterator any = red == petal.end() ? petal.begin() : red;
@@ -127,8 +126,10 @@ calibrate::QaStars stars_of(const StandardStarFile& file, const Petal& petal) {
   const auto& flux = any->second.flux;
   const auto used = flux && flux->stars ? flux->stars->integers("FIBER", -1) : std::nullopt;
   for (std::size_t m = 0; m < file.fibers.size(); ++m) {
-    const std::int64_t wanted = file.fibers[m] % kOfPetal;
-    const auto is_it = [&](std::int64_t fiber) { return fiber % kOfPetal == wanted; };
+    const std::int64_t wanted = file.fibers[m] % calibration::kFibersOfPetal;
+    const auto is_it = [&](std::int64_t fiber) {
+      return fiber % calibration::kFibersOfPetal == wanted;
+    };
     if (used && std::none_of(used->begin(), used->end(), is_it)) continue;
     for (std::size_t row = 0; row < frame.nspec(); ++row) {
       if (!is_it(fibers ? (*fibers)[row] : static_cast<std::int64_t>(row))) continue;
