@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 
-#include "loom/base/array.hpp"
 #include "loom/base/print.hpp"
 #include "skyloom/status.hpp"
 
@@ -34,9 +33,9 @@ OffsetSystem::OffsetSystem(const SkySums& sums, std::vector<Stream>& streams,
     firsts_.push_back(weights_.size());
     weights_.resize(weights_.size() + stream.lengths.size(), stream.weight);
   }
-  drop_cut_runs(streams);
+  drop_cut_runs(streams, executor);
   judge_baselines(streams, options);
-  sort_runs(streams);
+  sort_runs(streams, executor);
   make_right_side(executor);
 }
 
@@ -74,10 +73,10 @@ void OffsetSystem::invert_tiles(const SkySums& sums, const SolveOptions& options
   }
 }
 
-void OffsetSystem::drop_cut_runs(std::vector<Stream>& streams) {
+void OffsetSystem::drop_cut_runs(std::vector<Stream>& streams, Executor& executor) {
   signal_.assign(weights_.size(), 0.0);
   diagonal_.assign(weights_.size(), 0.0);  // good samples, for now
-  for (std::size_t s = 0; s < streams.size(); ++s) {
+  executor.run(streams.size(), [&](std::size_t s) {
     Stream& stream = streams[s];
     stream.keep_signal_alone();
     std::size_t from = 0, to = 0;
@@ -99,7 +98,7 @@ void OffsetSystem::drop_cut_runs(std::vector<Stream>& streams) {
     }
     stream.runs.resize(to);
     std::vector<double>().swap(stream.signal);
-  }
+  });
 }
 
 void OffsetSystem::judge_baselines(const std::vector<Stream>& streams,
@@ -126,20 +125,18 @@ void OffsetSystem::judge_baselines(const std::vector<Stream>& streams,
   }
 }
 
-void OffsetSystem::sort_runs(std::vector<Stream>& streams) {
+void OffsetSystem::sort_runs(std::vector<Stream>& streams, Executor& executor) {
   const std::vector<TileVisit> visits = visits_by_tile(streams);
-  std::size_t runs = 0;
-  for (const Stream& stream : streams) runs += stream.runs.size();
-  runs_.reserve(runs);
+  std::vector<const Run*> sources;  // of each part's runs
   tile_parts_.assign(hit_tiles_.size() + 1, 0);
   groups_.push_back(0);
-  std::size_t tile = 0, group_start = 0;
+  std::size_t tile = 0, group_start = 0, runs = 0;
   const auto finish_tiles = [&](std::size_t end) {
     for (; tile < end; ++tile) {
       tile_parts_[tile + 1] = parts_.size();
-      if (runs_.size() - group_start < kRunsOfTask && tile + 1 < hit_tiles_.size()) continue;
+      if (runs - group_start < kRunsOfTask && tile + 1 < hit_tiles_.size()) continue;
       groups_.push_back(tile + 1);
-      group_start = runs_.size();
+      group_start = runs;
     }
   };
   for (const TileVisit& visit : visits) {
@@ -148,11 +145,17 @@ void OffsetSystem::sort_runs(std::vector<Stream>& streams) {
     const Segment& segment = stream.segments[visit.segment];
     const std::size_t baseline = firsts_[visit.stream] + segment.baseline;
     if (segment.runs == 0 || weights_[baseline] == 0) continue;
-    parts_.push_back({runs_.size(), static_cast<std::uint32_t>(baseline), segment.runs});
-    const auto first = stream.runs.begin() + static_cast<std::ptrdiff_t>(visit.first_run);
-    runs_.insert(runs_.end(), first, first + segment.runs);
+    parts_.push_back({runs, static_cast<std::uint32_t>(baseline), segment.runs});
+    sources.push_back(stream.runs.data() + visit.first_run);
+    runs += segment.runs;
   }
   finish_tiles(hit_tiles_.size());
+  runs_ = Buffer<Run>(runs);
+  executor.run(groups_.size() - 1, [&](std::size_t g) {
+    for (std::size_t k = tile_parts_[groups_[g]]; k < tile_parts_[groups_[g + 1]]; ++k) {
+      std::copy_n(sources[k], parts_[k].runs, runs_.data() + parts_[k].first_run);
+    }
+  });
   for (Stream& stream : streams) {
     std::vector<Run>().swap(stream.runs);
     std::vector<Segment>().swap(stream.segments);
@@ -344,7 +347,7 @@ TileMaps OffsetSystem::part_maps(const SkySums& part, const std::vector<double>*
 }
 
 std::size_t OffsetSystem::bytes() const noexcept {
-  std::size_t sum = runs_.capacity() * sizeof(Run) + parts_.capacity() * sizeof(RunPart) +
+  std::size_t sum = runs_.size() * sizeof(Run) + parts_.capacity() * sizeof(RunPart) +
                     part_places_.capacity() * sizeof(std::uint32_t) +
                     weights_.size() * (4 * sizeof(double));
   for (const auto& tile : inverses_) sum += tile.capacity() * sizeof(Symmetric3);

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "loom/base/array.hpp"
 #include "loom/base/executor.hpp"
 #include "skyloom/mapping/company.hpp"
 #include "skyloom/mapping/sky_sums.hpp"
@@ -87,9 +88,9 @@ class OffsetSystem {
 
  private:
   void invert_tiles(const SkySums& sums, const SolveOptions& options, Executor& executor);
-  void drop_cut_runs(std::vector<Stream>& streams);
+  void drop_cut_runs(std::vector<Stream>& streams, Executor& executor);
   void judge_baselines(const std::vector<Stream>& streams, const SolveOptions& options);
-  void sort_runs(std::vector<Stream>& streams);
+  void sort_runs(std::vector<Stream>& streams, Executor& executor);
   void make_right_side(Executor& executor);
   /// P^T N^-1 M a of the pixels of hit tiles, of all processes.
   [[nodiscard]] TileMaps projected(std::span<const double> a, Executor& executor) const;
@@ -120,7 +121,7 @@ class OffsetSystem {
   std::vector<std::size_t> groups_;  ///< where each group of hit tiles begins: a task of a step
   std::vector<double> diagonal_, right_side_;
   std::vector<std::size_t> firsts_;
-  std::vector<Run> runs_;                ///< by tile; places are those in the tile's list of pixels
+  Buffer<Run> runs_;                     ///< by tile; places are those in the tile's list of pixels
   std::vector<RunPart> parts_;           ///< by tile
   std::vector<std::size_t> tile_parts_;  ///< where each hit tile's parts begin
   std::vector<std::size_t> baseline_parts_;  ///< where each baseline's places in part_places_ begin
