@@ -97,11 +97,11 @@ void run(const WingExperiment& e) {
     };
     judge(extract_exact(ccd, without, options, *executor), truth, ways[0]);
     judge(extract(ccd, options), truth, ways[1]);
-    const WinglessFrame bare = take_wings_off(ccd, psf, options, e.reach, extract, *executor, {});
-    report = bare.report;
     for (const bool model_variance : {false, true}) {
       ExtractOptions o = options;
       o.model_variance = model_variance;
+      const WinglessFrame bare = take_wings_off(ccd, psf, o, e.reach, extract, *executor, {});
+      report = bare.report;
       ExtractResult result = extract(bare.ccd, o);
       count_wings(bare, o, result);
       judge(result, truth, ways[model_variance ? 3 : 2]);

@@ -46,6 +46,9 @@ struct ReadNoise {
 struct CcdFrame {
   PixelArray image, ivar;
   ReadNoise readnoise = {};  ///< for who makes weights of a model; nobody else reads it
+  /// Electrons that a solution before has found in each pixel, for weights of a model to begin
+  /// with; empty: they begin with the pixels.
+  Array2D<float> light = {};
 };
 
 }  // namespace fiberloom

@@ -57,8 +57,8 @@ struct ExtractOptions {
   /// Solved on bins so many times narrower, of which each bin of the result is the mean that has
   /// the least variance: light between the centres of bins is described, and its errors stay small
   int oversample = 1;
-  /// exact engine on the CPU: xflux alone, to 1e-2 sigma and without errors, for who models light;
-  /// of the result nothing else is there
+  /// exact engine on the CPU: xflux alone (and the model image where it is wanted), to 1e-2 sigma
+  /// and without errors, for who models light; nothing is dropped, weights are the first ones
   bool fluxes_only = false;
   PatchOptions patch;
 };

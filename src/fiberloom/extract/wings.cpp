@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 #include <variant>
 
 #include "loom/base/stop.hpp"
@@ -39,8 +40,8 @@ int bins_beyond(const PsfModel& psf, double aa, double at_aa, double width, int 
 /// stamps fell elsewhere, and fluxes beside a bright fibre were off by 1e-3 of its.
 ExtractOptions light_options(const PsfModel& psf, const ExtractOptions& options, int reach) {
   ExtractOptions light = options;
-  light.model_variance = light.decorrelate_fibers = light.want_model = false;
-  light.fiber_correlation = false;
+  light.decorrelate_fibers = light.fiber_correlation = false;
+  light.want_model = light.model_variance;  // the extraction's first weights
   light.reject_nsig = -1;
   light.fluxes_only = true;
   light.oversample = 1;
@@ -98,6 +99,76 @@ Array2D<double> minus_wings(const PsfModel& psf, const ExtractOptions& light,
   return change;
 }
 
+/// Columns at both sides of a trace that its profile is fitted to.
+constexpr int kProfileColumns = 4;
+/// Wings of a smaller share of the read noise's variance change no weight by 1 %.
+constexpr double kFaintWings = 0.02;
+
+/// Wings as a fit of a Gaussian profile takes them for light of a fibre, in each row of the CCD:
+/// its height, 0 where there is none to speak of, its place and width.
+struct Lent {
+  Array2D<float> height, x, sigma;  ///< [nfiber][npix_y]
+};
+
+double profile(double dx, double sigma) { return std::exp(-0.5 * dx * dx / (sigma * sigma)); }
+
+/// use(column) for the columns of the CCD that a profile around x has.
+template <class Use>
+void each_column(double x, std::size_t columns, const Use& use) {
+  const long middle = std::lround(x);
+  const long end = std::min<long>(middle + kProfileColumns + 1, static_cast<long>(columns));
+  for (long c = std::max(middle - kProfileColumns, 0L); c < end; ++c)
+    use(static_cast<std::size_t>(c));
+}
+
+Lent lent_by_wings(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& light,
+                   const WingModel& model, const Array2D<float>& wings, Executor& executor) {
+  const auto nfiber = static_cast<std::size_t>(psf.nfiber());
+  const Array2D<float> none(nfiber, wings.rows(), 0.0F);
+  Lent lent{none, none, none};
+  executor.run(nfiber, [&](std::size_t f) {
+    const FiberTrace trace = model.trace(static_cast<int>(f));
+    const std::vector<double> wave = grid_of(light, static_cast<int>(f));
+    for (std::size_t j = 0; j + 1 < wave.size(); ++j) {
+      const double x = trace.x[j];
+      if (!trace.live[j] || !trace.live[j + 1] || !(x > 0 && x < psf.npix_x - 1)) continue;
+      const long end = std::min<long>(std::lround(trace.y[j + 1]), psf.npix_y);
+      for (long y = std::max(std::lround(trace.y[j]), 0L); y < end; ++y) {
+        const auto row = static_cast<std::size_t>(y);
+        const auto middle = static_cast<std::size_t>(std::lround(x));
+        if (static_cast<double>(wings(row, middle)) <
+            kFaintWings * ccd.readnoise.variance(row, middle))
+          continue;
+        const double sigma = psf.sigma_x(f, wave[j]);
+        double up = 0, down = 0;
+        each_column(x, wings.cols(), [&](std::size_t c) {
+          const double g = profile(static_cast<double>(c) - x, sigma);
+          up += g * static_cast<double>(wings(row, c));
+          down += g * g;
+        });
+        lent.height(f, row) = static_cast<float>(up / down);
+        lent.x(f, row) = static_cast<float>(x);
+        lent.sigma(f, row) = static_cast<float>(sigma);
+      }
+    }
+  });
+  return lent;
+}
+
+void take_lent(const Lent& lent, Executor& executor, Array2D<float>& light) {
+  executor.run(light.rows(), [&](std::size_t row) {
+    for (std::size_t f = 0; f < lent.height.rows(); ++f) {
+      const auto height = static_cast<double>(lent.height(f, row));
+      if (height == 0) continue;
+      const auto x = static_cast<double>(lent.x(f, row));
+      const auto sigma = static_cast<double>(lent.sigma(f, row));
+      each_column(x, light.cols(), [&](std::size_t c) {
+        light(row, c) -= static_cast<float>(height * profile(static_cast<double>(c) - x, sigma));
+      });
+    }
+  });
+}
+
 /// Largest change, in sigma of a pixel that has weight.
 double largest_change(const CcdFrame& ccd, const Array2D<float>& wings) {
   return std::visit(
@@ -145,7 +216,7 @@ WinglessFrame take_wings_off(const CcdFrame& ccd, const PsfModel& psf,
   frame.report.reach = reach;
   const ExtractOptions light = light_options(psf, options, reach);
   const WingModel model(psf, grids_of(psf, light), reach);
-  const ExtractResult solved = extract(ccd, light);
+  ExtractResult solved = extract(ccd, light);
   const auto nfiber = static_cast<std::size_t>(psf.nfiber());
   Array2D<double> electrons(nfiber, light.wave.size());
   for (std::size_t f = 0; f < nfiber; ++f) {
@@ -156,17 +227,21 @@ WinglessFrame take_wings_off(const CcdFrame& ccd, const PsfModel& psf,
   Array2D<double> bare = electrons;  // light whose wings are still to be made
   do {  // everything is linear: what wings do to fluxes has wings again
     stop_if_asked(observer);
-    const Array2D<float> more = model.project(bare.view(), executor, observer);
-    if (frame.wings.empty()) {
-      frame.wings = more;
-    } else {
-      for (std::size_t i = 0; i < more.size(); ++i) frame.wings.data()[i] += more.data()[i];
-    }
+    Array2D<float> more = model.project(bare.view(), executor, observer);
     frame.report.last_sigma = largest_change(ccd, more);
     if (frame.report.last_sigma > kStill)
       bare = minus_wings(psf, light, model, more, electrons, executor);
+    if (frame.wings.empty()) {
+      frame.wings = std::move(more);
+    } else {
+      for (std::size_t i = 0; i < more.size(); ++i) frame.wings.data()[i] += more.data()[i];
+    }
   } while (++frame.report.rounds < kMostWingRounds && frame.report.last_sigma > kStill);
   frame.ccd = without(ccd, frame.wings);
+  if (options.model_variance) {
+    take_lent(lent_by_wings(ccd, psf, light, model, frame.wings, executor), executor, solved.model);
+    frame.ccd.light = std::move(solved.model);
+  }
   frame.report.most_e =
       *std::max_element(frame.wings.data(), frame.wings.data() + frame.wings.size());
   frame.shares = WingModel(psf, grids_of(psf, options), reach).shares(executor);

@@ -139,6 +139,26 @@ TEST(Wings, AreInTheModelImageAndInTheVarianceOfModels) {
               1e-3);
 }
 
+TEST(Wings, WeightsOfTheModelBeginWithTheLightOfTheFirstSolution) {
+  Case c = made();
+  c.options.model_variance = true;
+  SerialExecutor serial;
+  const auto extract = [&](const CcdFrame& frame, const ExtractOptions& o) {
+    return extract_exact(frame, c.psf, o, serial);
+  };
+  WinglessFrame frame = take_wings_off(c.ccd, c.psf, c.options, kReach, extract, serial, {});
+  const ExtractResult soon = extract(frame.ccd, c.options);
+  frame.ccd.light = {};
+  const ExtractResult later = extract(frame.ccd, c.options);
+  for (std::size_t f = 0; f < 6; ++f) {
+    for (std::size_t j = 20; j < 50; ++j) {
+      EXPECT_NEAR(soon.ivar(f, j) / later.ivar(f, j), 1, 0.03) << f << " " << j;
+      EXPECT_NEAR(soon.flux(f, j), later.flux(f, j), 0.05 / std::sqrt(later.ivar(f, j)));
+    }
+  }
+  EXPECT_LT(soon.bundles[1].refinements, later.bundles[1].refinements);
+}
+
 TEST(Wings, ResolutionKeepsWhatItSaysOfAllLight) {
   const Case& c = made();
   SerialExecutor serial;

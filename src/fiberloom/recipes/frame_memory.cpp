@@ -132,8 +132,11 @@ FrameMemory frame_memory(const ExtractJob& job, const Engine& engine, const Engi
   }
   // two derivatives in double, of which one is a frame, what is left of them, models; two results
   if (moves_traces(job)) need.engine.shared += 6 * need.pixels + memory.shared;
-  // a frame without them, two images, read noise; light and what it changes by
-  if (takes_wings_off(job)) need.engine.shared += 3 * need.pixels + memory.shared;
+  // a frame without them, two images, read noise; light and what it changes by; its image, in
+  // bundles and whole
+  if (takes_wings_off(job)) {
+    need.engine.shared += (job.options.model_variance ? 4 : 3) * need.pixels + memory.shared;
+  }
   const std::uint64_t image = need.pixels / 2;  // a model or residual, at most as large
   if (packs(job.output)) need.writing = memory.bins * kPackedBytesPerBin;
   if (packs(job.model) || packs(job.residual)) need.writing = std::max(need.writing, 2 * image);

@@ -33,7 +33,7 @@ class BundleExtraction {
     } else {
       assemble_all();
     }
-    if (frame_.options.fluxes_only) return solve_roughly();
+    if (frame_.options.fluxes_only) return solve_roughly(prepare(model));
     solve(kSolveShare * frame_.tuning.tolerance_sigma, SolveFrom::kNothing);
     make_model(frame_.grid.guard, prepare(model));
     BundleReport report = decorrelate_bundle(frame_, geometry_, solved_, work_, result_);
@@ -48,8 +48,9 @@ class BundleExtraction {
   }
 
  private:
-  BundleReport solve_roughly() {
+  BundleReport solve_roughly(Array2D<float>* model) {
     solve(kJudgedSolution, SolveFrom::kNothing);
+    if (model != nullptr) make_model(0, model);
     BundleReport report;
     report.first_fiber = geometry_.first_fiber;
     report.nfiber = geometry_.nfiber;
@@ -115,8 +116,9 @@ class BundleExtraction {
     RefineReport report;
     PixelJudge judge(frame_.ccd, frame_.options, frame_.psferr, geometry_, frame_.plan,
                      frame_.grid.guard, work_.strip, work_.refine);
-    if (frame_.options.model_variance) judge.weigh_by_pixels();
+    if (frame_.options.model_variance) judge.weigh_first(frame_.plan);
     assemble_all();
+    if (frame_.options.fluxes_only) return report;
     const NormalEquations& n = work_.normal;
     std::copy_n(n.phi_.data(), n.phi_.size(), work_.refine.first_phi.resize(n.phi_.size()));
     LiveModel model(frame_.plan, geometry_, frame_.spots.float_spots, frame_.pixel, work_.strip, n,

@@ -214,7 +214,10 @@ ExtractResult extract(const CcdFrame& ccd, const PsfModel& psf, const ExtractOpt
     rejected[i] = std::move(work->refine.rejected);
     if (observer.progress) observer.progress("extract", ++done, bundles.size());
   });
-  if (options.fluxes_only) return result;
+  if (options.fluxes_only) {
+    if (options.want_model) result.model = join_models(models, psf);
+    return result;
+  }
   for (const auto& pixels : rejected)
     result.rejected.insert(result.rejected.end(), pixels.begin(), pixels.end());
   tell_of_unfit_fibers(options, observer, result);

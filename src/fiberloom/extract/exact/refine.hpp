@@ -65,9 +65,9 @@ class PixelJudge {
              const BundleGeometry& geometry, const SpotPlan& plan, int guard, Strip& strip,
              RefineWork& work);
 
-  /// Weights to begin with, where they shall be the model's: of the pixels themselves, smoothed as
-  /// a model is.
-  void weigh_by_pixels();
+  /// Weights to begin with, where they shall be the model's: of the light that is known, else of
+  /// the pixels themselves, smoothed as a model is.
+  void weigh_first(const SpotPlan& plan);
   /// Looks at work.model where work.stale says. True: weights of the strip have changed, solve
   /// again. False: nothing is touched, and the solution belongs to the weights.
   bool look();
@@ -79,8 +79,17 @@ class PixelJudge {
 
  private:
   void mark_stamps(const SpotPlan& plan, int guard);
+  struct Columns {
+    int first, end;  ///< of the CCD
+  };
+  /// Of each row of the strip, those that the bundle's own spots reach.
+  [[nodiscard]] std::vector<Columns> touched_columns(const SpotPlan& plan) const;
+  void set_model_to_light(const SpotPlan& plan);
+  void set_model_to_pixels();  ///< a masked one as the one below
   /// Variances, pulls and suspects where the model is stale.
   void compare();
+  template <class Use>
+  void weigh_rows(long first, long end, const Use& use);
   void compare_rows(long first, long end);
   void weigh_row(long row, const double* sum, double rows);
   void judge_row(long row);
