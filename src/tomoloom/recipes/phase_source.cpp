@@ -8,6 +8,7 @@
 #include "loom/base/error.hpp"
 #include "loom/base/stop.hpp"
 #include "tomoloom/prepare/outlier.hpp"
+#include "tomoloom/recipes/on_card.hpp"
 #include "tomoloom/recipes/recon_block.hpp"
 #include "tomoloom/recipes/slice_plan.hpp"
 
@@ -67,13 +68,10 @@ void PhaseSource::open_card() const {
   opened_ = true;
   auto devices = open_devices(job_.backend, observer_);
   if (devices.empty()) return;
-  try {
-    card_ = std::make_unique<DevicePhase>(job_.phase, seen_rows_, layout_.columns,
-                                          std::move(devices.front()));
-  } catch (const Error& error) {
-    if (job_.backend != Backend::kAuto) throw;
-    observer_.warn(std::string(error.what()) + ": phases are retrieved on the CPU");
-  }
+  card_ = open_on_card(way_out_of(job_.backend), "phases are retrieved on the CPU", observer_, [&] {
+    return std::make_unique<DevicePhase>(job_.phase, seen_rows_, layout_.columns,
+                                         std::move(devices.front()));
+  });
 }
 
 Backend PhaseSource::made_on() const {

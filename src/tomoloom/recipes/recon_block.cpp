@@ -12,6 +12,7 @@
 #include "tomoloom/prepare/rings.hpp"
 #include "tomoloom/prepare/stripe.hpp"
 #include "tomoloom/recipes/card_block.hpp"
+#include "tomoloom/recipes/on_card.hpp"
 #include "tomoloom/reconstruct/shift_rows.hpp"
 
 namespace tomoloom {
@@ -227,12 +228,8 @@ namespace {
 std::unique_ptr<CardBlock> prepare_on_card(const ReconJob& job, const ScanLayout& layout,
                                            SliceEngine& engine, const Observer& observer) {
   if (engine.card() == nullptr || !card_prepares(job, layout)) return nullptr;
-  try {
-    return std::make_unique<CardBlock>(job, layout, *engine.card());
-  } catch (const Error& error) {
-    observer.warn(std::string(error.what()) + ": counts become line integrals on the CPU");
-    return nullptr;
-  }
+  return open_on_card(WayOut::kCpu, "counts become line integrals on the CPU", observer,
+                      [&] { return std::make_unique<CardBlock>(job, layout, *engine.card()); });
 }
 
 }  // namespace

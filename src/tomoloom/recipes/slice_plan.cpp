@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "loom/base/error.hpp"
+#include "tomoloom/recipes/on_card.hpp"
 
 namespace tomoloom {
 namespace {
@@ -53,15 +54,11 @@ std::unique_ptr<DeviceSlices> open_card(const GridPlan& plan, Backend backend,
   auto devices = open_devices(backend, observer);
   if (devices.empty()) return nullptr;
   const std::string name = devices.front()->info().name;
-  try {
-    auto card = std::make_unique<DeviceSlices>(plan, std::move(devices.front()));
-    observer.info("slices are made on " + name);
-    return card;
-  } catch (const Error& error) {
-    if (backend != Backend::kAuto) throw;
-    observer.warn(std::string(error.what()) + ": slices are made on the CPU");
-    return nullptr;
-  }
+  auto card = open_on_card(way_out_of(backend), "slices are made on the CPU", observer, [&] {
+    return std::make_unique<DeviceSlices>(plan, std::move(devices.front()));
+  });
+  if (card) observer.info("slices are made on " + name);
+  return card;
 }
 
 /// Whether slices that rays cross are solved well: likelihoods were tried and came out worse than
