@@ -41,11 +41,10 @@ bool is_spectra(const fs::path& path, const char* prefix) {
 void find_below(const std::string& folder, std::vector<Found>& out) {
   const loom::FilesBelow below = loom::files_below(folder);
   if (!below.unreadable.empty()) throw Error(Status::kNotFound, below.unreadable.front());
-  std::vector<fs::path> all(below.files.begin(), below.files.end());
-  std::sort(all.begin(), all.end());
   for (const char* prefix : {"coadd-", "spectra-", "spPlate-"}) {
     const std::size_t before = out.size();
-    for (const fs::path& path : all) {
+    for (const std::string& name : below.files) {
+      const fs::path path = name;
       std::error_code ignored;
       if (!is_spectra(path, prefix) || !fs::is_regular_file(path, ignored)) continue;
       // by its name: a link's target may lie anywhere, and results must not
