@@ -78,7 +78,9 @@ py::dict load(const std::string& database, const std::vector<std::string>& files
   out["spectra"] = s.spectra;
   out["frames"] = s.frames;
   out["exposures"] = s.exposures;
-  out["failed"] = s.failed;
+  py::list failed;
+  for (const Error& error : s.failed) failed.append(error.what());
+  out["failed"] = failed;
   return out;
 }
 

@@ -134,8 +134,11 @@ void Catalogue::whole(const std::function<void()>& work) {
   connection_->execute("SAVEPOINT one");
   try {
     work();
-  } catch (const db::Fault&) {
-    throw;  // the connection's, perhaps: what began it all rolls all back
+  } catch (const db::Fault& fault) {
+    // The connection's, perhaps: what began it all rolls all back.
+    if (fault.trouble() != db::Trouble::kConstraint) throw;
+    connection_->execute("ROLLBACK TO one; RELEASE one");
+    throw Error(Status::kCorrupt, fault.what());  // of this one alone
   } catch (...) {
     connection_->execute("ROLLBACK TO one; RELEASE one");
     throw;

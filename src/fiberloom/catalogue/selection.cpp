@@ -168,8 +168,10 @@ void parse_z_range(const std::string& text, Selection& selection) {
     end = number_in(parts[i]);
     good = end.has_value() || parts[i].empty();
   }
-  if (good) return;
-  throw Error(Status::kUsage, "--z: found '" + text + "', expected MIN,MAX, MIN, or ,MAX");
+  if (!good)
+    throw Error(Status::kUsage, "--z: found '" + text + "', expected MIN,MAX, MIN, or ,MAX");
+  if (!selection.z_min || !selection.z_max || *selection.z_min <= *selection.z_max) return;
+  throw Error(Status::kUsage, "--z: found '" + text + "', expected the lower end first");
 }
 
 std::vector<std::int64_t> parse_numbers(const std::string& option,

@@ -35,7 +35,7 @@ TEST(Selection, ReadsConesAndRanges) {
   parse_z_range(",2", s);
   EXPECT_FALSE(s.z_min);
   EXPECT_EQ(s.z_max, 2);
-  for (const char* text : {"", ",", "1", "a,b", "1,2,3", "nan,1"}) {
+  for (const char* text : {"", ",", "1", "a,b", "1,2,3", "nan,1", "2,1"}) {
     EXPECT_TRUE(is_usage([&] { parse_z_range(text, s); })) << text;
   }
   EXPECT_EQ(parse_numbers("--targetid", {"-5", "39627652591521181"}),

@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <thread>
 
@@ -263,6 +265,24 @@ TEST_F(SqliteTest, AFileThatIsNoneIsRefusedAndStays) {
               (void)open(path("no/folder"), {Access::kWrite, 0.05});
             }),
             Trouble::kUnwritable);
+}
+
+TEST_F(SqliteTest, AFileThatIsOpenedToWriteStaysAsItIsUntilSomethingIsWritten) {
+  {
+    const auto first = open(path("db"), {Access::kWrite, 1});
+    first->execute("CREATE TABLE star(id BIGINT)");
+  }
+  const auto bytes = [&] {
+    std::ifstream file(path("db"), std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string before = bytes();
+  EXPECT_EQ(before.at(18), 1) << "SQLite's own note of a write-ahead log is 2";
+  {
+    const auto second = open(path("db"), {Access::kWrite, 1});
+    EXPECT_EQ(all(*second, "SELECT name FROM sqlite_master"), (Rows{{std::string("star")}}));
+  }
+  EXPECT_EQ(bytes(), before);
 }
 
 TEST(Postgres, AServerThatIsNotThereOrWentAwayIsSaidToBeGone) {

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <utility>
 
 #include "loom/db/backends.hpp"
 
@@ -47,6 +48,8 @@ struct Deadline {
   }
 };
 
+/// Nothing is read of a file before something is asked.
+constexpr const char* kProbe = "SELECT count(*) FROM sqlite_master";
 constexpr int kStepsBetweenPolls = 20000;  // of SQLite's machine: about a millisecond
 
 std::string url_of_file(const std::string& path) {
@@ -127,7 +130,10 @@ class Sqlite final : public Connection {
              make);
   }
 
-  void begin() override { execute("BEGIN IMMEDIATE"); }
+  void begin() override {
+    keep_log();
+    execute("BEGIN IMMEDIATE");
+  }
   void commit() override { execute("COMMIT"); }
   void rollback() noexcept override {
     if (sqlite3_get_autocommit(db_) == 0) {
@@ -139,11 +145,7 @@ class Sqlite final : public Connection {
   void connect() {
     if (access_ == Access::kWrite) {
       open_file(path_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-      // The log is carried over every 128 MB: a load touches most pages of its indices again and
-      // again.
-      execute(
-          "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-262144; "
-          "PRAGMA wal_autocheckpoint=32768");
+      execute(std::string("PRAGMA cache_size=-262144; ") + kProbe);
       return;
     }
     // Asked of the file system, since SQLite says the same of all that it cannot open.
@@ -152,20 +154,26 @@ class Sqlite final : public Connection {
       throw Fault(Trouble::kNoDatabase, Status::kNotFound, path_ + ": no such file");
     }
     open_file(path_, SQLITE_OPEN_READONLY);
-    const char* const probe = "SELECT count(*) FROM sqlite_master";
-    int code = sqlite3_exec(db_, probe, nullptr, nullptr, nullptr);
+    int code = sqlite3_exec(db_, kProbe, nullptr, nullptr, nullptr);
     // A log needs a file beside the database. Where none can be made and none is there, nobody can
     // be writing.
     if (code == SQLITE_CANTOPEN && !std::filesystem::exists(path_ + "-wal", ignored)) {
       sqlite3_close(db_);
       db_ = nullptr;
       open_file(url_of_file(path_), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
-      code = sqlite3_exec(db_, probe, nullptr, nullptr, nullptr);
+      code = sqlite3_exec(db_, kProbe, nullptr, nullptr, nullptr);
     }
     if (code != SQLITE_OK) fail();
     execute("PRAGMA query_only=ON; PRAGMA cache_size=-65536");
     sqlite3_set_authorizer(db_, only_look, nullptr);
     sqlite3_limit(db_, SQLITE_LIMIT_LENGTH, 1 << 28);  // no text of a gigabyte made by a query
+  }
+  /// Not before something is written: the file remembers it, and it may be somebody else's, which
+  /// whoever opened it sees by its tables.
+  void keep_log() {
+    if (std::exchange(keeps_log_, true)) return;
+    // It is carried over every 128 MB: a load touches most pages of its indices again and again.
+    execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=32768");
   }
   void open_file(const std::string& name, int flags) {
     flags |= SQLITE_OPEN_NOMUTEX;  // of one thread at a time
@@ -265,6 +273,7 @@ class Sqlite final : public Connection {
 
   void put_rows(const std::string& sql, std::size_t columns, std::size_t rows,
                 const RowMaker& make) {
+    keep_log();
     const Statement statement = prepare(sql);
     std::vector<Value> row(columns);
     for (std::size_t r = 0; r < rows; ++r) {
@@ -296,6 +305,7 @@ class Sqlite final : public Connection {
   std::string path_;
   Access access_;
   int wait_ms_;
+  bool keeps_log_ = false;
   sqlite3* db_ = nullptr;
 };
 

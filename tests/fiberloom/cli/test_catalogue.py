@@ -289,11 +289,11 @@ class Query(Case):
         self.assertEqual(len(self.rows()), 50, "and nothing was lost")
 
     def test_columns_of_one_name_are_all_there(self):
-        sql, out = "SELECT 1 AS z, 2.5 AS z, 3 AS z_2, 'x' AS z", self.out / "answer.fits"
-        self.assertEqual(self.rows(sql), [{"z": 1, "z_2": 2.5, "z_2_2": 3, "z_3": "x"}])
+        sql, out = "SELECT 1 AS z, 2.5 AS z, 3 AS z_2, 'x' AS z, 4 AS Z, 5 AS \"\"", self.out / "answer.fits"
+        self.assertEqual(self.rows(sql), [{"z": 1, "z_2": 2.5, "z_2_2": 3, "z_3": "x", "Z": 4, "": 5}])
         self.assertEqual(self.catalogue("query", sql, "--format", "fits", "-o", out).returncode, 0)
-        cards = tiny_fits.by_name(out)["QUERY"].cards
-        self.assertEqual([cards[f"TTYPE{i}"] for i in range(1, 5)], ["z", "z_2", "z_2_2", "z_3"])
+        cards = tiny_fits.by_name(out)["QUERY"].cards  # where z and Z are one name, and none is no name
+        self.assertEqual([cards[f"TTYPE{i}"] for i in range(1, 7)], ["z", "z_2", "z_2_2", "z_3", "Z_4", "column"])
 
     def test_an_answer_never_replaces_the_catalogue(self):
         before, link = self.rows(), self.folder / "link.sqlite"
@@ -307,15 +307,15 @@ class Query(Case):
         self.assert_fails(self.catalogue("query", db=self.folder / "none.sqlite"), 10, "none.sqlite")
         text = self.folder / "text"
         text.write_text("no database, but long enough to be read as one " * 50)
-        before = text.read_bytes()
-        self.assert_fails(self.catalogue("query", db=text), 14)
-        self.assert_fails(self.catalogue("load", self.first, db=text), 14)
-        self.assertEqual(text.read_bytes(), before)
         other = self.folder / "other.sqlite"
         with sqlite3.connect(other) as connection:
             connection.execute("CREATE TABLE frames(name TEXT)")
         connection.close()
+        before = text.read_bytes(), other.read_bytes()
+        self.assert_fails(self.catalogue("query", db=text), 14)
+        self.assert_fails(self.catalogue("load", self.first, db=text), 14)
         self.assert_fails(self.catalogue("load", self.first, db=other), 15, "no catalogue")
+        self.assertEqual((text.read_bytes(), other.read_bytes()), before)
         with sqlite3.connect(self.db) as connection:
             connection.execute("UPDATE catalogue_info SET value = '7'")
         connection.close()

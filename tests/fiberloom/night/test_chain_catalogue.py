@@ -108,7 +108,7 @@ class InAFile(Catalogue):
 
 @unittest.skipUnless(Server.programs(), "no PostgreSQL server is installed")
 class OnAServer(Catalogue):
-    def test_a_server_that_stopped_gets_the_rest_with_another_try(self):
+    def test_a_server_that_stopped_gets_the_rest_with_the_next_run(self):
         server = Server()
         self.addCleanup(server.remove)
         url = server.make("night")
@@ -126,7 +126,7 @@ class OnAServer(Catalogue):
         self.assertIn(process.returncode, (0, 3), said)
         self.assertTrue(redshifts.exists(), "all else goes on")
         server.start()
-        self.night("-q", *self.few, "--catalogue", url, "--retry", "1")
+        self.night("-q", *self.few, "--catalogue", url)
         self.assertEqual(self.made("--catalogue", url), set())
         found = fiberloom("catalogue", "query", "--db", url, "--from", "redshift", "--columns", "targetid,z,zwarn", "--limit", "0",
                           "--format", "csv").stdout

@@ -12,6 +12,7 @@
 #include "fiberloom/foundation.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "loom/fits/header_cards.hpp"
 #include "loom/json/json.hpp"
 
 namespace fiberloom {
@@ -226,16 +227,40 @@ void AnswerColumns::row(std::span<const Value> values) {
   ++rows_;
 }
 
+namespace {
+
+/// Names as FITS has them: some letters of ASCII, of which no case is minded.
+class FitsNames {
+ public:
+  std::string own(const std::string& name) {
+    std::string bare;
+    for (const char c : name) bare += c >= ' ' && c <= '~' ? c : '?';
+    if (bare.find_first_not_of(' ') == std::string::npos) bare = "column";
+    std::string its = bare;
+    for (int k = 2; !taken_.insert(fits::normal_name(its)).second; ++k) {
+      its = bare + "_" + std::to_string(k);
+    }
+    return its;
+  }
+
+ private:
+  std::set<std::string> taken_;
+};
+
+}  // namespace
+
 Table to_table(const AnswerColumns& answer) {
   using Kind = AnswerColumns::Column::Kind;
   constexpr std::int64_t kNull = std::numeric_limits<std::int64_t>::min();
+  FitsNames names;
   Table out;
   out.rows = answer.rows();
   for (const AnswerColumns::Column& c : answer.all()) {
+    const std::string name = names.own(c.name);
     if (c.kind == Kind::kText) {
       std::size_t width = 1;
       for (const std::string& text : c.texts) width = std::max(width, text.size());
-      out.add(c.name, std::span<const std::string>(c.texts), width);
+      out.add(name, std::span<const std::string>(c.texts), width);
       continue;
     }
     if (c.kind == Kind::kInteger) {
@@ -246,7 +271,7 @@ Table to_table(const AnswerColumns& answer) {
         values[r] = kNull;
         nulls = true;
       }
-      out.add(c.name, std::span<const std::int64_t>(values));
+      out.add(name, std::span<const std::int64_t>(values));
       if (nulls) out.columns.back().undefined = kNull;
       continue;
     }
@@ -255,7 +280,7 @@ Table to_table(const AnswerColumns& answer) {
     for (std::size_t r = 0; r < values.size(); ++r) {
       if (!c.known[r]) values[r] = std::numeric_limits<double>::quiet_NaN();
     }
-    out.add(c.name, std::span<const double>(values));
+    out.add(name, std::span<const double>(values));
   }
   return out;
 }

@@ -84,16 +84,25 @@ std::vector<std::string> loadable_files(const LoadJob& job) {
   return out;
 }
 
+using Figures = std::vector<std::pair<std::string, double>>;
+
+/// Of equal names the first counts, as everywhere.
+void add_figure(const std::string& name, double value, Figures& out) {
+  const bool known =
+      std::any_of(out.begin(), out.end(), [&](const auto& one) { return one.first == name; });
+  if (!known) out.emplace_back(name, value);
+}
+
 /// Medians over the fibres of a frame of what SCORES say.
-std::vector<std::pair<std::string, double>> medians_of(const Table& scores) {
-  std::vector<std::pair<std::string, double>> out;
+Figures medians_of(const Table& scores) {
+  Figures out;
   for (const Column& column : scores.columns) {
     if (column.name == "TARGETID" || column.width != 1) continue;
-    auto values = scores.column(column.name);
+    auto values = scores.column(column.name);  // the first of that name
     if (!values) continue;
     std::erase_if(*values, [](double v) { return !std::isfinite(v); });
     if (values->empty()) continue;
-    out.emplace_back(column.name, median_of(*values));
+    add_figure(column.name, median_of(*values), out);
   }
   return out;
 }
@@ -228,7 +237,7 @@ class Loader {
       for (const Column& column : tables.petals->columns) {
         const double value = number_of(column, r);
         if (column.name != "PETAL_LOC" && column.width == 1 && std::isfinite(value)) {
-          record.values.emplace_back(column.name, value);
+          add_figure(column.name, value, record.values);
         }
       }
       catalogue_.put(record);
@@ -253,14 +262,14 @@ LoadSummary load_files(const LoadJob& job, const Observer& observer) {
       try {
         loader.load(files[i]);
         ++loader.summary.files;
-        loader.settle_now_and_then();
       } catch (const db::Fault&) {
         throw;  // the database's: all that follow would meet it too
       } catch (const Error& error) {
         if (files.size() == 1) throw;
-        loader.summary.failed.emplace_back(error.what());
+        loader.summary.failed.push_back(error);
         observer.warn(error.what());
       }
+      loader.settle_now_and_then();
     }
     loader.settle();
     if (observer.progress) observer.progress("load", files.size(), files.size());

@@ -25,7 +25,7 @@ struct LoadSummary {
   std::size_t unchanged = 0;  ///< passed over: their content is there
   std::size_t redshifts = 0;  ///< rows
   std::size_t groups = 0, spectra = 0, frames = 0, exposures = 0;
-  std::vector<std::string> failed;  ///< a line each
+  std::vector<Error> failed;  ///< what each file that could not be loaded threw
 };
 
 /// A file that cannot be read is told of and passed over, all others are loaded. Throws kNotFound

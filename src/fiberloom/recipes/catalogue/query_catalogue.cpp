@@ -98,6 +98,15 @@ Cell stored_cell(const std::string& name, AnswerColumns::Column::Kind kind) {
   return kind == AnswerColumns::Column::Kind::kInteger ? Cell::kInt64 : Cell::kFloat32;
 }
 
+/// Do all values fit? Those that do not would lose their bits.
+bool fits_into(Cell cell, const AnswerColumns::Column& column) {
+  const bool two = cell == Cell::kInt16;
+  if (!two && cell != Cell::kInt32) return true;
+  const std::int64_t most = two ? 32767 : 2147483647;
+  return std::all_of(column.integers.begin(), column.integers.end(),
+                     [&](std::int64_t v) { return v >= -most - 1 && v <= most; });
+}
+
 template <class T>
 void put_stored(Column& column, std::size_t at, double value) {
   const T stored = static_cast<T>(value);
@@ -119,12 +128,9 @@ void put_stored(Column& column, std::size_t at, const AnswerColumns::Column& fro
       column.data[at] = known && integer > 0 ? 'T' : 'F';
       return;
     case Cell::kInt16:
-      return put_stored<std::int16_t>(
-          column, at, static_cast<double>(std::clamp<std::int64_t>(integer, -32768, 32767)));
+      return put_stored<std::int16_t>(column, at, static_cast<double>(integer));
     case Cell::kInt32:
-      return put_stored<std::int32_t>(
-          column, at,
-          static_cast<double>(std::clamp<std::int64_t>(integer, -2147483648LL, 2147483647LL)));
+      return put_stored<std::int32_t>(column, at, static_cast<double>(integer));
     case Cell::kInt64:
       std::memcpy(column.data.data() + at * sizeof integer, &integer, sizeof integer);
       return;
@@ -150,6 +156,7 @@ void add_text(Table& out, const AnswerColumns::Column& from) {
 void add_numbers(Table& out, const std::string& name,
                  std::span<const AnswerColumns::Column* const> from) {
   Column column{.name = name, .cell = stored_cell(name, from[0]->kind), .width = from.size()};
+  if (!fits_into(column.cell, *from[0])) column.cell = Cell::kInt64;
   if (name == "TARGET_RA" || name == "TARGET_DEC") column.unit = "deg";
   column.data.resize(out.rows * from.size() * cell_bytes(column.cell));
   for (std::size_t r = 0; r < out.rows; ++r) {

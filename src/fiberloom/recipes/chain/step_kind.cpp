@@ -124,7 +124,7 @@ std::vector<Measure> load(const StepWork& work) {
       .inputs = existing(work.frames), .database = work.database, .wait_s = kCatalogueWaitS};
   LoadSummary s;  // of an exposure of which nothing could be made
   if (!job.inputs.empty()) s = load_files(job, {});
-  if (!s.failed.empty()) throw Error(Status::kSomeFailed, s.failed.front());
+  if (!s.failed.empty()) throw Error(s.failed.front());
   const Json said{{"catalogue", shown_catalogue(work.database)}, {"files", s.files}};
   write_whole(work.output, said.dump(1, JsonText::kAscii) + "\n", Overwrite::kYes);
   return {{"files", number(s.files)}, {"redshifts", number(s.redshifts)}};
