@@ -46,6 +46,8 @@ void require_resolution(const fits::FitsReader& file, const fits::Hdu& hdu, cons
 /// Wavelengths, as many as FLUX has bins. Throws kWrongShape.
 [[nodiscard]] std::vector<double> read_wave(const fits::FitsReader& file, const fits::Hdu& hdu,
                                             const fits::Hdu& flux);
+/// Throws kUnsupported for a frame each fibre of which has wavelengths of its own.
+void require_one_grid(const fits::FitsReader& file);
 /// Throws kCorrupt unless they are finite and increase.
 void require_increasing(const fits::FitsReader& file, const fits::Hdu& hdu,
                         const std::vector<double>& wave);

@@ -32,10 +32,7 @@ SpectraFile::Camera read_camera(const FitsReader& file, const std::string& name)
 
 /// A frame is a file of one camera.
 SpectraFile::Camera read_frame_camera(const FitsReader& file) {
-  if (const Hdu* own = file.find("FIBER_WAVELENGTH")) {
-    throw file.error(Status::kUnsupported, *own,
-                     "each fibre has wavelengths of its own; expected spectra on one grid");
-  }
+  require_one_grid(file);
   const HeaderCards header = file.require("FLUX").user_header();
   SpectraFile::Camera camera;
   camera.name = fits::normal_name(header.text("CAMERA").value_or("")).substr(0, 1);
@@ -46,6 +43,13 @@ SpectraFile::Camera read_frame_camera(const FitsReader& file) {
 }
 
 }  // namespace
+
+void require_one_grid(const FitsReader& file) {
+  if (const Hdu* own = file.find("FIBER_WAVELENGTH")) {
+    throw file.error(Status::kUnsupported, *own,
+                     "each fibre has wavelengths of its own; expected spectra on one grid");
+  }
+}
 
 void require_increasing(const FitsReader& file, const Hdu& hdu, const std::vector<double>& wave) {
   for (std::size_t j = 0; j < wave.size(); ++j) {
@@ -71,7 +75,8 @@ std::vector<std::string> find_cameras(const FitsReader& file) {
   for (const Hdu& hdu : file.hdus()) {
     const std::string name = camera_of(hdu, kWavelength);
     if (name.empty() || file.find(hdu.name) != &hdu) continue;  // of equal names the first counts
-    names.push_back(name);
+    const bool of_frame = file.find("FLUX") != nullptr && file.find(name + "_FLUX") == nullptr;
+    if (!of_frame) names.push_back(name);  // FIBER_WAVELENGTH is no camera of a frame
   }
   for (const Hdu& hdu : file.hdus()) {  // a camera without its wavelengths is none
     const std::string name = camera_of(hdu, kFlux);

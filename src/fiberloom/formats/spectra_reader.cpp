@@ -49,6 +49,7 @@ void SpectraReader::open_desi(const FitsReader& file) {
   const std::vector<std::string> names = formats::find_cameras(file);
   const bool frame = names.empty() && file.find("FLUX") != nullptr;
   if (frame) {
+    formats::require_one_grid(file);
     std::string camera = file.require("FLUX").header.text("CAMERA").value_or("");
     camera = fits::normal_name(camera).substr(0, 1);
     add_camera(camera, "");

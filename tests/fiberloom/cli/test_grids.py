@@ -56,6 +56,10 @@ class Grids(Case):
         own = self.ok("--wave-file", self.grid_file("own.fits", rows))
         self.assertEqual(own["FIBER_WAVELENGTH"].shape, (NFIBER, 61))
         self.assertEqual(numbers(own["FIBER_WAVELENGTH"])[61:122], rows[1])
+        for command in ("redshift", "coadd"):
+            result = self.program(command, "-i", self.frame, "-o", self.out / "no.fits", "-q")
+            self.assertEqual(result.returncode, 15, result.stderr)
+            self.assertIn("wavelengths of its own", result.stderr)
         for fiber in (0, 3):  # alone, with the whole camera on that grid
             alone = self.ok("--wave-file", self.grid_file("one.fits", [rows[fiber]]))
             a, b = (numbers(h["FLUX"])[61 * fiber:61 * fiber + 61] for h in (own, alone))
