@@ -71,9 +71,12 @@ def _array(values: Any, known: Any) -> "np.ma.MaskedArray[Any, Any] | np.ndarray
     return masked
 
 
-def _unmasked(values: Any) -> Any:
-    """Masked integers as numbers of which some are NaN."""
-    return np.where(values.mask, np.nan, values.data) if _masked.isMaskedArray(values) else values
+def _of_pandas(values: Any) -> Any:
+    """Masked integers as pandas' own that may be missing: as numbers they would lose digits."""
+    if not _masked.isMaskedArray(values):
+        return values
+    from pandas.arrays import IntegerArray
+    return IntegerArray(values.data, np.array(values.mask))
 
 
 class Catalogue:
@@ -189,7 +192,7 @@ class Catalogue:
         Returns
         -------
         dict of arrays, astropy.table.Table or pandas.DataFrame
-            By column. NULL is NaN among numbers, masked among integers, "" among texts.
+            By column. NULL is NaN among numbers, masked (in pandas <NA>) among integers, "" among texts.
 
         Raises
         ------
@@ -200,6 +203,8 @@ class Catalogue:
         """
         kind = check.choice("to", to, _KINDS)
         low, high = (None, None) if z is None else _numbers("z", z, "(least, largest)", 2)
+        if low is not None and high is not None and low > high:
+            raise ValueError(f"z: expected (least, largest), got {z!r}")
         circle = None if cone is None else _numbers("cone", cone, "(ra, dec, arcsec)", 3)
         if circle is not None:
             ra, dec, radius = circle
@@ -224,5 +229,5 @@ class Catalogue:
             return Table(arrays)
         if kind == "pandas":
             from pandas import DataFrame
-            return DataFrame({name: _unmasked(values) for name, values in arrays.items()})
+            return DataFrame({name: _of_pandas(values) for name, values in arrays.items()})
         return arrays

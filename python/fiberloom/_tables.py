@@ -10,6 +10,7 @@ from ._html import html_table
 if TYPE_CHECKING:
     from ._core import Header, Table
 
+_masked: Any = np.ma  # numpy 1 knows no types of it
 _SHOWN_ROWS, _SHOWN_COLUMNS, _SHOWN_KEYS = 10, 12, 60
 
 
@@ -19,14 +20,26 @@ def table_keys(table: "Table") -> List[str]:
 
 
 def _column(table: "Table", name: str) -> "npt.NDArray[Any]":
+    """Integers that are undefined (TNULL) are masked, scaled ones NaN."""
     kinds = {n: (letter, scale, zero) for n, letter, scale, zero in table.columns}
     if name not in table_keys(table):
         near = [n for n in table_keys(table) if n.upper() == name.upper()]
         if not near:
             raise KeyError(name)
         name = near[0]  # FITS minds no case
-    letter, scale, zero = kinds[name]
-    values = table.rows[name]
+    null = table.nulls.get(name)
+    values = _numbers_of(table.rows[name], *kinds[name])
+    undefined = None if null is None else table.rows[name] == null
+    if undefined is None or not undefined.any():
+        return values
+    if values.dtype.kind == "f":
+        return np.where(undefined, np.nan, values)
+    masked: "np.ma.MaskedArray[Any, Any]" = _masked.MaskedArray(values, mask=undefined)
+    return masked
+
+
+def _numbers_of(values: "npt.NDArray[Any]", letter: str, scale: float, zero: float) -> "npt.NDArray[Any]":
+    """What the stored values say, TNULL aside."""
     if letter == "L":
         return np.asarray(values == b"T")
     if values.dtype.kind == "S":

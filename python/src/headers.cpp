@@ -130,6 +130,15 @@ py::list columns_of(const PyTable& t) {
   return out;
 }
 
+/// TNULL of the columns that have one: the stored integer that stands for none.
+py::dict nulls_of(const PyTable& t) {
+  py::dict out;
+  for (const fits::TableColumn& c : fits::table_columns(t.table)) {
+    if (c.null) out[py::str(c.name)] = *c.null;
+  }
+  return out;
+}
+
 py::bytes to_bytes(const std::vector<std::uint8_t>& data) {
   return {reinterpret_cast<const char*>(data.data()), data.size()};
 }
@@ -218,6 +227,7 @@ void bind_headers(py::module_& m) {
       .def("__len__", [](const PyTable& t) { return t.table.rows; })
       .def_property_readonly("rows", &rows_of)
       .def_property_readonly("columns", &columns_of)
+      .def_property_readonly("nulls", &nulls_of)
       .def("keys", [](const py::object& self) { return in_python("table_keys")(self); })
       .def("__getitem__", [](const py::object& self,
                              const py::object& key) { return in_python("table_item")(self, key); })

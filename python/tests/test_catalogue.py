@@ -60,6 +60,8 @@ def test_frames_of_pandas(catalogue):
     pandas = pytest.importorskip("pandas")
     got = catalogue.query(targetid=[3, 4], to="pandas")
     assert isinstance(got, pandas.DataFrame) and got["targetid"].tolist() == [3, 4]
+    large = catalogue.query("SELECT 39627788403084375 AS id UNION ALL SELECT NULL", to="pandas")["id"]
+    assert large[0] == 39627788403084375 and large[1] is pandas.NA
 
 
 def test_faults_are_the_librarys(catalogue, tmp_path):
@@ -71,7 +73,7 @@ def test_faults_are_the_librarys(catalogue, tmp_path):
         fl.Catalogue(tmp_path / "none.sqlite").query()
     with pytest.raises(fl.ArgumentError):
         catalogue.query(source="nothing")
-    for more in ({"cone": (1, 2)}, {"cone": (1, 2, -1)}, {"z": (1,)}, {"seconds": -1}, {"sql": " "}):
+    for more in ({"cone": (1, 2)}, {"cone": (1, 2, -1)}, {"z": (1,)}, {"z": (2, 1)}, {"seconds": -1}, {"sql": " "}):
         with pytest.raises(ValueError):
             catalogue.query(**more)
     for more in ({"targetid": "x"}, {"targetid": 1.5}, {"columns": 3}, {"sql": 3}):

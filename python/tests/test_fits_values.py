@@ -281,3 +281,23 @@ def test_fibers_of_a_fibermap_are_its_numbers(kind, frame, tmp_path):
         hdus = fits.HDUList([h for h in hdus if h.name != "FIBERMAP"] + [table])
         hdus.writeto(tmp_path / "scaled.fits", checksum=True)
     assert list(fl.read_frame(tmp_path / "scaled.fits").fibers) == list(numbers)
+
+
+def test_integers_that_are_undefined_are_masked(frame, tmp_path):
+    """TNULL of a table's integers, unsigned ones too; what is scaled is NaN there."""
+    path = tmp_path / "frame.fits"
+    fl.write_frame(path, frame)
+    number = np.arange(frame.flux.shape[0])
+    raw = np.zeros(len(number), [("TARGETID", ">i8"), ("UNSIGNED", ">i4"), ("SCALED", ">i2"), ("ALL", ">i2")])
+    raw["TARGETID"], raw["UNSIGNED"], raw["SCALED"], raw["ALL"] = 2**60 + number, number, number, number
+    with fits.open(path) as hdus:
+        table = fits.BinTableHDU(raw, name="FIBERMAP")
+        for key, value in (("TNULL1", 2**60 + 1), ("TZERO2", 2**31), ("TNULL2", 2), ("TSCAL3", 0.5), ("TNULL3", 3), ("TNULL4", -1)):
+            table.header[key] = value
+        fits.HDUList([h for h in hdus if h.name != "FIBERMAP"] + [table]).writeto(tmp_path / "null.fits", checksum=True)
+    got = fl.read_frame(tmp_path / "null.fits").fibermap
+    ids, unsigned = got["TARGETID"], got["UNSIGNED"]
+    assert ids.mask.tolist() == (number == 1).tolist() and ids[2] == 2**60 + 2
+    assert unsigned.mask.tolist() == (number == 2).tolist() and unsigned[3] == 2**31 + 3
+    assert np.isnan(got["SCALED"]).tolist() == (number == 3).tolist() and got["SCALED"][4] == 2
+    assert not np.ma.isMaskedArray(got["ALL"]) and got["ALL"].tolist() == number.tolist()
