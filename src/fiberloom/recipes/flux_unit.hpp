@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "fiberloom/foundation.hpp"
 #include "loom/base/log.hpp"
 
 namespace fiberloom {

@@ -134,6 +134,31 @@ class Coadd(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(fits.by_name(self.out)["B_FLUX"].values(), whole)
 
+    def test_coadds_are_coadded_as_what_they_are_made_of(self):
+        targets = exposures()
+        bad = 1 << 16
+        first = self.put("first.fits", spectra_bytes(targets, rows=[0, 1, 2, 3]))
+        last = self.put("last.fits", spectra_bytes(targets, rows=[4, 5], status={5: bad}))
+        whole = self.coadd(spectra_bytes(targets, status={5: bad}), "--nsig", 0)
+        expected = [small_spectra.read_table(self.out, name) for name in ("FIBERMAP", "EXP_FIBERMAP")]
+        coadds = [self.folder / name for name in ("c1.fits", "c2.fits")]
+        for spectra, coadd in zip((first, last), coadds):
+            self.assertEqual(self.run_program("-q", "-i", spectra, "-o", coadd, "--nsig", 0).returncode, 0)
+        for inputs in (coadds, [coadds[0], last]):
+            result = self.run_program("-q", "-i", *inputs, "-o", self.out, "--nsig", 0)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual([small_spectra.read_table(self.out, name) for name in ("FIBERMAP", "EXP_FIBERMAP")], expected)
+            self.assert_close(fits.by_name(self.out)["B_FLUX"].values(), whole["B_FLUX"].values())
+            names = [fits.by_name(self.out)["FIBERMAP"].cards[f"TTYPE{i}"] for i in range(1, 9)]
+            self.assertEqual(len(set(names)), 8, names)
+        result = self.run_program("-q", "-i", coadds[0], "-o", self.out, "--coadd-cameras")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for name in ("FIBERMAP", "EXP_FIBERMAP"):
+            self.assertEqual(small_spectra.read_table(self.out, name), small_spectra.read_table(coadds[0], name))
+        result = self.run_program("-q", "-i", coadds[0], first, "-o", self.out)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("fibre 40 of exposure 11 is there twice", result.stderr)
+
     def test_fibermaps_of_other_types_lose_no_status(self):
         """A FIBERSTATUS of 64 bits beside one of 32, or beside none: what is bad stays bad."""
         targets = exposures()
@@ -278,11 +303,13 @@ class Coadd(unittest.TestCase):
         targets = exposures()
         good = self.put("good.fits", spectra_bytes(targets))
         nameless = self.put("nameless.fits", spectra_bytes(targets, ids=False))
+        words = self.put("words.fits", spectra_bytes(targets).replace(b"TFORM1  = 'K ", b"TFORM1  = '8A"))
         blue = self.put("blue.fits", spectra_bytes(targets, cameras="B"))
         red = self.put("red.fits", spectra_bytes(targets, cameras="R"))
         self.coadd(spectra_bytes(targets))
         new = ["-o", self.folder / "x.fits"]
         for code, words, command in ((12, ["nameless.fits", "TARGETID"], ["-i", nameless, *new]),
+                                     (12, ["words.fits", "TARGETID"], ["-i", words, *new]),
                                      (13, ["blue.fits", "1 cameras"], ["-i", good, blue, *new]),
                                      (11, ["red.fits", "B_FLUX"], ["-i", blue, red, *new]),
                                      (2, ["fibre 40 of exposure 11 is there twice"], ["-i", good, good, *new]),

@@ -9,7 +9,7 @@ import tiny_fits
 from run_fiberloom import PROGRAM
 from redshift_case import NODATA, TRUTH, Case
 from small_exposures import exposures, spectra_bytes
-from small_spectra import CAMERAS, Targets, template_bytes
+from small_spectra import CAMERAS, Targets, read_table, template_bytes
 
 
 class BadInput(Case):
@@ -56,6 +56,32 @@ class BadInput(Case):
         self.check_truth(table)
         self.assertEqual(table["NPIXELS"][0], clean["NPIXELS"][0] - 7)
         self.assertEqual([table["Z"][i] for i in (1, 3, 4)], [clean["Z"][i] for i in (1, 3, 4)])
+
+    def test_exposures_that_fiberstatus_forbids_are_left_out_as_coadd_does(self):
+        bad, bad_amp_r = 1 << 16, 1 << 23
+        status = {5: bad, 6: bad_amp_r, 4: bad, 9: bad}  # of the second exposure, of its camera R, of all of a target
+
+        def spectra(name, status, drop):
+            both = Targets(TRUTH * 2, seed=5)
+            both.ids = both.ids[:5] * 2
+            for row, cameras in drop.items():
+                for camera in cameras:
+                    both.ivar[camera][row] = [0.0] * CAMERAS[camera][1]
+            data = tiny_fits.header([("SIMPLE", True), ("BITPIX", 8), ("NAXIS", 0), ("EXTEND", True)])
+            data += both.fibermap(status, coadd=False, extra=[(("EXPID", "J", "i", None), lambda k: 11 + k // 5),
+                                                              (("FIBER", "J", "i", None), lambda k: k % 5)])
+            return self.put(name, data + both.camera_hdus("B") + both.camera_hdus("R"))
+
+        told = spectra("told.fits", status, {})
+        table = self.redshifts(inputs=told)
+        zeros = self.redshifts(inputs=spectra("zeros.fits", {}, {5: "BR", 6: "R", 4: "BR", 9: "BR"}))
+        for name in ("Z", "ZERR", "CHI2", "NPIXELS"):
+            self.assertEqual(table[name], zeros[name], name)
+        self.assertEqual([w & NODATA for w in table["ZWARN"]], [0, 0, 0, 0, NODATA])
+        fibermap = self.redshift("--method", "redrock", inputs=told) and read_table(self.result, "FIBERMAP")
+        self.assertEqual(fibermap["COADD_NUMEXP"], [1, 2, 2, 2, 0])
+        peer = read_table(self.result, "REDSHIFTS")  # which does not look at it
+        self.assertEqual(peer["CHI2"], self.redshifts("--method", "redrock", inputs=spectra("all.fits", {}, {}))["CHI2"])
 
     def test_a_repeated_targetid_is_one_target(self):
         targets = Targets(TRUTH)

@@ -9,9 +9,10 @@
 
 #include "fiberloom/calibrate/coadd.hpp"
 #include "fiberloom/calibrate/resample.hpp"
-#include "fiberloom/recipes/coadd/exposure_rows.hpp"
 #include "fiberloom/recipes/flux_unit.hpp"
 #include "fiberloom/recipes/frame_header.hpp"
+#include "fiberloom/recipes/redshift/exposure_rows.hpp"
+#include "fiberloom/recipes/redshift/exposure_status.hpp"
 #include "fiberloom/recipes/redshift/tables_of_targets.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "fiberloom/spectrum/scores.hpp"
@@ -61,13 +62,19 @@ void append(Spectra& to, const Spectra& from, const std::string& path, const std
 }
 
 const Table& fibermap_of(const SpectraFile& file) {
-  const bool named = file.fibermap && file.fibermap->find("TARGETID") != nullptr;
-  if (named) return *file.fibermap;
+  if (file.fibermap && file.fibermap->column("TARGETID")) return *file.fibermap;
   throw Error(Status::kMissingKeyword,
-              file.path + ": FIBERMAP: no column TARGETID, expected one to tell targets by");
+              file.path + ": FIBERMAP: no column of numbers TARGETID to tell targets by");
+}
+
+/// What a file's spectra are exposures of, or are made of.
+const Table& exposures_of(const SpectraFile& file) {
+  const bool coadd = file.exp_fibermap && file.exp_fibermap->column("TARGETID");
+  return coadd ? *file.exp_fibermap : *file.fibermap;
 }
 
 /// All files as one, exposures below exposures; of each file its scores, where it has them.
+/// exp_fibermap is there where one is a coadd, and of all.
 struct AllSpectra : SpectraFile {
   std::vector<std::optional<Table>> scores_of;
   std::vector<std::size_t> rows_of;
@@ -194,12 +201,14 @@ AllSpectra read_all(const CoaddJob& job, const Observer& observer) {
   }
   AllSpectra all{std::move(files.front()), {}, {}};
   if (all.is_frame) all.header = header_of_frames(all.header);
-  std::vector<Table> fibermaps{fibermap_of(all)};
+  std::vector<Table> fibermaps{fibermap_of(all)}, exposures{exposures_of(all)};
+  bool coadds = all.exp_fibermap.has_value();
   all.scores_of.push_back(all.scores), all.rows_of.push_back(all.nspec());
   for (std::size_t f = 1; f < files.size(); ++f) {
     const SpectraFile& next = files[f];
     keep_common_group(next.is_frame ? header_of_frames(next.header) : next.header, all.header);
-    fibermaps.push_back(fibermap_of(next));
+    fibermaps.push_back(fibermap_of(next)), exposures.push_back(exposures_of(next));
+    coadds = coadds || next.exp_fibermap;
     all.scores_of.push_back(next.scores), all.rows_of.push_back(next.nspec());
     if (next.cameras.size() != all.cameras.size()) {
       throw Error(Status::kWrongShape,
@@ -217,6 +226,7 @@ AllSpectra read_all(const CoaddJob& job, const Observer& observer) {
     }
   }
   all.fibermap = fibermaps.size() == 1 ? fibermaps.front() : stack(fibermaps);
+  all.exp_fibermap = coadds ? std::optional(stack(exposures)) : std::nullopt;
   return all;
 }
 
@@ -231,10 +241,6 @@ std::vector<std::vector<std::size_t>> rows_of_targets(const Table& fibermap) {
     out[at->second].push_back(row);
   }
   return out;
-}
-
-char band_of_camera(const std::string& name) {
-  return name.empty() ? '\0' : static_cast<char>(std::tolower(static_cast<unsigned char>(name[0])));
 }
 
 /// The camera that stands for all; named by theirs, in the order of wavelength: "BRZ".
@@ -356,7 +362,8 @@ void check_job(const CoaddJob& job, std::span<const NamedFile> more) {
 CoaddSummary coadd_spectra(const CoaddJob& job, Executor& executor, const Observer& observer) {
   AllSpectra all = read_all(job, observer);
   const std::vector<std::vector<std::size_t>> targets = rows_of_targets(*all.fibermap);
-  check_exposure_rows(*all.fibermap, targets, observer);
+  const Table& exposures = all.exp_fibermap ? *all.exp_fibermap : *all.fibermap;
+  check_exposure_rows(exposures, rows_of_targets(exposures), observer);
   CoaddSummary out;
   out.spectra = all.nspec();
   out.targets = targets.size();
@@ -380,7 +387,8 @@ CoaddSummary coadd_spectra(const CoaddJob& job, Executor& executor, const Observ
                         out.without, out.targets));
   }
   if (job.across_cameras && result.cameras.size() > 1) join_cameras(result);
-  CoaddedFibermap tables = coadd_fibermap(*all.fibermap, targets);
+  CoaddedFibermap tables = all.exp_fibermap ? coadd_fibermap(*all.fibermap, targets, exposures)
+                                            : coadd_fibermap(*all.fibermap, targets);
   result.fibermap = std::move(tables.targets);
   result.exp_fibermap = std::move(tables.exposures);
   result.scores = scores_of(result, all, targets);

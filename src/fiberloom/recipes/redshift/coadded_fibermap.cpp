@@ -8,6 +8,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "fiberloom/calibrate/usable.hpp"
 #include "fiberloom/recipes/redshift/tables_of_targets.hpp"
@@ -85,6 +87,13 @@ Column* find_mutable(Table& table, const std::string& name) {
   return const_cast<Column*>(table.find(name));  // of a table that is ours to change
 }
 
+/// In the place of the one of that name, where there is one.
+void put(Table& table, Column column) {
+  Column* const old = find_mutable(table, column.name);
+  if (old != nullptr) *old = std::move(column);
+  if (old == nullptr) table.columns.push_back(std::move(column));
+}
+
 template <class T>
 void put(Table& table, const std::string& name, Cell cell, std::span<const double> values) {
   Column column{.name = name, .cell = cell};
@@ -93,7 +102,7 @@ void put(Table& table, const std::string& name, Cell cell, std::span<const doubl
     const T value = static_cast<T>(values[r]);
     std::memcpy(column.data.data() + r * sizeof(T), &value, sizeof(T));
   }
-  table.columns.push_back(std::move(column));
+  put(table, std::move(column));
 }
 void put_double(Table& t, const std::string& n, std::span<const double> v) {
   put<double>(t, n, Cell::kFloat64, v);
@@ -291,6 +300,20 @@ void join_target_bits(Table& targets, const Table& exposures, std::span<const Ro
   }
 }
 
+void remove_tiles_own(Table& targets, const Table& exposures) {
+  const auto tiles = exposures.column("TILEID");
+  if (!tiles || distinct(*tiles) <= 1) return;
+  for (const std::string_view name : kOfTile) remove(targets, name);
+}
+
+/// Is it a column that a coadd computes of its exposures?
+bool is_computed(const std::string& name) {
+  constexpr std::array<std::string_view, 6> kStarts{"COADD_", "MEAN_",   "RMS_",
+                                                    "STD_",   "MIN_MJD", "MAX_MJD"};
+  return std::any_of(kStarts.begin(), kStarts.end(),
+                     [&](std::string_view start) { return name.starts_with(start); });
+}
+
 Table exposure_columns(const Table& exposures,
                        const std::optional<std::vector<std::int64_t>>& status) {
   Table out;
@@ -333,9 +356,44 @@ CoaddedFibermap coadd_fibermap(const Table& exposures,
   if (status) add_status(out.targets, *status, rows_of, selection);
   join_target_bits(out.targets, exposures, rows_of);
   for (const std::string_view name : kNotOfTarget) remove(out.targets, name);
-  if (!one_tile) {
-    for (const std::string_view name : kOfTile) remove(out.targets, name);
+  remove_tiles_own(out.targets, exposures);
+  return out;
+}
+
+CoaddedFibermap coadd_fibermap(const Table& coadds,
+                               std::span<const std::vector<std::size_t>> rows_of,
+                               const Table& exposures) {
+  const std::vector<std::int64_t> ids = coadds.integers("TARGETID", -1).value();
+  const std::vector<std::int64_t> of_exposures = exposures.integers("TARGETID", -1).value();
+  std::unordered_map<std::int64_t, std::size_t> place;
+  Rows first;
+  for (const Rows& rows : rows_of) {
+    place.emplace(ids[rows.front()], first.size());
+    first.push_back(rows.front());
   }
+  std::vector<Rows> its(rows_of.size());
+  Rows kept;
+  for (std::size_t r = 0; r < of_exposures.size(); ++r) {
+    const auto found = place.find(of_exposures[r]);
+    if (found == place.end()) continue;
+    its[found->second].push_back(kept.size());
+    kept.push_back(r);
+  }
+  const auto none = [](const Rows& rows) { return rows.empty(); };
+  if (std::any_of(its.begin(), its.end(), none)) return coadd_fibermap(coadds, rows_of);
+  const auto one = [](const Rows& rows) { return rows.size() == 1; };
+  if (coadds.find("COADD_NUMEXP") != nullptr && std::all_of(rows_of.begin(), rows_of.end(), one)) {
+    return {coadds.take(first), exposures.take(kept)};  // what they say holds as before
+  }
+  CoaddedFibermap out = coadd_fibermap(exposures.take(kept), its);
+  Table computed = std::exchange(out.targets, coadd_fibermap(coadds, rows_of).targets);
+  std::erase_if(out.targets.columns, [&](const Column& c) {
+    return is_computed(c.name) && c.name != "COADD_FIBERSTATUS" && !computed.find(c.name);
+  });
+  for (Column& column : computed.columns) {
+    if (is_computed(column.name)) put(out.targets, std::move(column));
+  }
+  remove_tiles_own(out.targets, exposures);
   return out;
 }
 

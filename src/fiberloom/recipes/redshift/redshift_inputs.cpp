@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "fiberloom/recipes/flux_unit.hpp"
+#include "fiberloom/recipes/redshift/exposure_rows.hpp"
+#include "fiberloom/recipes/redshift/exposure_status.hpp"
 #include "fiberloom/recipes/redshift/repeated_exposures.hpp"
 #include "fiberloom/recipes/redshift/sdss_plates.hpp"
 #include "fiberloom/redshift/candidate.hpp"
@@ -95,12 +98,13 @@ using Exposure = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64
 }  // namespace
 
 RedshiftInputs::RedshiftInputs(const RedshiftJob& job, const Observer& observer)
-    : sigma_aa_(job.options.sigma_aa) {
+    : sigma_aa_(job.options.sigma_aa), as_redrock_(job.options.method == RedshiftMethod::kRedrock) {
   open_files(job, observer);
   index_targets(job, observer);
+  find_forbidden(observer);
   find_skies();
   find_grids();
-  make_tables();
+  make_tables(observer);
 }
 
 void RedshiftInputs::open_files(const RedshiftJob& job, const Observer& observer) {
@@ -178,6 +182,20 @@ void RedshiftInputs::find_skies() {
   }
 }
 
+void RedshiftInputs::find_forbidden(const Observer& observer) {
+  status_ = status_of_exposures(files_);
+  if (as_redrock_) return;
+  std::size_t spectra = 0;
+  for (const Rows& rows : asked_.rows) {
+    for (const At& at : rows) {
+      for (const SpectraReader::Camera& camera : files_[at.file].cameras()) {
+        spectra += is_forbidden(status_[at.file][at.row], camera.name);
+      }
+    }
+  }
+  if (spectra > 0) observer.info(print("FIBERSTATUS keeps %zu spectra out", spectra));
+}
+
 void RedshiftInputs::find_grids() {
   std::map<std::string, int> used;
   for (const SpectraReader& file : files_) {
@@ -225,8 +243,9 @@ TargetGroup RedshiftInputs::read_some(const Targets& targets, std::size_t first,
     const std::size_t at_once = one_by_one ? 1 : rows[f].size();
     for (std::size_t c = 0; c < files_[f].cameras().size(); ++c) {
       for (std::size_t r = 0; r < rows[f].size(); r += at_once) {
-        Spectra& spectra =
-            out.spectra.emplace_back(files_[f].read(c, std::span(rows[f]).subspan(r, at_once)));
+        const auto some = std::span(rows[f]).subspan(r, at_once);
+        Spectra& spectra = out.spectra.emplace_back(files_[f].read(c, some));
+        if (!as_redrock_) leave_out(status_[f], some, files_[f].cameras()[c].name, spectra);
         if (spectra.resolution.empty() && sigma_aa_ > 0) {
           const Array2D<double> sigma(spectra.nspec(), spectra.nwave(), sigma_aa_);
           spectra.resolution = gaussian_resolution(spectra.wave, sigma);
@@ -264,7 +283,7 @@ TargetGroup RedshiftInputs::read_some(const Targets& targets, std::size_t first,
   return out;
 }
 
-void RedshiftInputs::make_tables() {
+void RedshiftInputs::make_tables(const Observer& observer) {
   const bool coadds = std::all_of(files_.begin(), files_.end(), [](const SpectraReader& f) {
     return f.exp_fibermap || (f.fibermap && f.fibermap->find("COADD_FIBERSTATUS") != nullptr);
   });
@@ -273,7 +292,7 @@ void RedshiftInputs::make_tables() {
   });
   zwarn.assign(asked_.ids.size(), 0U);
   if (maps && coadds) stack_tables();
-  if (maps && !coadds) coadd_tables();
+  if (maps && !coadds) coadd_tables(observer);
   std::vector<const Table*> scores;
   std::vector<std::vector<ScoreRow>> rows(asked_.ids.size());
   for (const SpectraReader& file : files_) scores.push_back(file.scores ? &*file.scores : nullptr);
@@ -320,18 +339,17 @@ void RedshiftInputs::stack_tables() {
 }
 
 /// Of exposures: one row a target, as a coadd of them has it.
-void RedshiftInputs::coadd_tables() {
+void RedshiftInputs::coadd_tables(const Observer& observer) {
   std::vector<std::vector<std::size_t>> rows(files_.size());
   std::vector<std::vector<At>> used(asked_.ids.size());
-  std::map<Exposure, At> seen;
+  std::set<Exposure> seen;
   std::vector<Table> maps;
-  std::vector<std::vector<std::int64_t>> status, of_others;
+  std::vector<std::vector<std::int64_t>> status;  // of the rows that stand for an exposure
   for (const SpectraReader& file : files_) {
     Table map = *file.fibermap;
     map.heap.clear();
     add_exposure_columns(file.header(), map);
-    of_others.emplace_back(map.rows, 0);
-    status.push_back(map.integers("FIBERSTATUS", 0).value_or(of_others.back()));
+    status.emplace_back(map.rows, 0);
     maps.push_back(std::move(map));
   }
   std::vector<std::array<std::vector<std::int64_t>, 3>> keys;
@@ -346,16 +364,13 @@ void RedshiftInputs::coadd_tables() {
       const auto& key = keys[at.file];
       const Exposure exposure{asked_.ids[t], key[0][at.row], key[1][at.row], key[2][at.row]};
       if (key[0][at.row] >= 0 && files_.size() > 1) {
-        const auto [first, is_new] = seen.emplace(exposure, at);
-        if (!is_new) {  // another camera's file
-          of_others[first->second.file][first->second.row] |= status[at.file][at.row];
-          continue;
-        }
+        if (!seen.insert(exposure).second) continue;  // another camera's file
       }
       used[t].push_back({at.file, at.row});
+      status[at.file][at.row] = status_[at.file][at.row];
     }
   }
-  for (std::size_t f = 0; f < maps.size(); ++f) join_status(of_others[f], maps[f]);
+  for (std::size_t f = 0; f < maps.size(); ++f) join_status(status[f], maps[f]);
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> place;
   for (std::size_t t = 0; t < asked_.ids.size(); ++t) {
     for (const At& at : used[t]) rows[at.file].push_back(at.row);
@@ -371,7 +386,9 @@ void RedshiftInputs::coadd_tables() {
   for (std::size_t t = 0; t < asked_.ids.size(); ++t) {
     for (const At& at : used[t]) rows_of[t].push_back(place.at({at.file, at.row}));
   }
-  CoaddedFibermap coadded = coadd_fibermap(stack(parts), rows_of);
+  const Table exposures = stack(parts);
+  check_exposure_rows(exposures, rows_of, observer);
+  CoaddedFibermap coadded = coadd_fibermap(exposures, rows_of);
   fibermap = std::move(coadded.targets);
   exp_fibermap = std::move(coadded.exposures);
   zwarn = zwarn_of(*fibermap);

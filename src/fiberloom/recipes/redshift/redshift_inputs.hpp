@@ -85,8 +85,9 @@ class RedshiftInputs {
   void index_targets(const RedshiftJob& job, const Observer& observer);
   void find_skies();
   void find_grids();
-  void make_tables();
-  void coadd_tables();
+  void find_forbidden(const Observer& observer);
+  void make_tables(const Observer& observer);
+  void coadd_tables(const Observer& observer);
   void stack_tables();
   /// `count` of them from `first` on.
   [[nodiscard]] TargetGroup read_some(const Targets& targets, std::size_t first,
@@ -94,7 +95,9 @@ class RedshiftInputs {
 
   std::size_t group_ = kTargetsOfGroup;  ///< 1 where each spectrum has wavelengths of its own
   double sigma_aa_ = 0;                  ///< resolution of spectra without one; 0: none
+  bool as_redrock_ = false;              ///< which does not look at FIBERSTATUS of exposures
   std::deque<SpectraReader> files_;
+  std::vector<std::vector<std::int64_t>> status_;  ///< FIBERSTATUS of each row of each file
   HeaderCards header_;
   Targets asked_, skies_;
   std::vector<Grid> grids_;

@@ -48,6 +48,12 @@ struct CoaddedFibermap {
 [[nodiscard]] CoaddedFibermap coadd_fibermap(const Table& exposures,
                                              std::span<const std::vector<std::size_t>> rows_of);
 
+/// The same of targets of which some have been coadded before: `coadds` has their rows, `exposures`
+/// what all of these are made of. What a single row says of a target stays.
+[[nodiscard]] CoaddedFibermap coadd_fibermap(const Table& coadds,
+                                             std::span<const std::vector<std::size_t>> rows_of,
+                                             const Table& exposures);
+
 /// TARGETID and TSNR2 of each target: sums of the rows of `scores`, and over cameras where the
 /// input has no such column. nullopt where there is no TSNR2 at all.
 struct ScoreRow {

@@ -14,7 +14,7 @@ namespace fiberloom {
 
 /// Throws kUsage where a fibre of an exposure is there twice: its light would count twice. Tells of
 /// targets that several fibres of one exposure name, as numbers that stand for no target do: they
-/// are coadded as one, by the field's rules. Without EXPID and FIBER nothing can be said.
+/// are taken for one, by the field's rules. Without EXPID and FIBER nothing can be said.
 void check_exposure_rows(const Table& fibermap, std::span<const std::vector<std::size_t>> targets,
                          const Observer& observer);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fiberloom/recipes/coadd/exposure_rows.hpp"
+#include "fiberloom/recipes/redshift/exposure_rows.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -35,7 +35,7 @@ void check_exposure_rows(const Table& fibermap, std::span<const std::vector<std:
   if (shared == 0) return;
   observer.warn(
       print("FIBERMAP: %zu of %zu TARGETIDs are of several fibres of one exposure, as %lld: "
-            "coadded as one target each",
+            "taken for one target each",
             shared, targets.size(), static_cast<long long>((*ids)[example])));
 }
 
