@@ -61,8 +61,10 @@ std::string Places::night_flat(const std::string& night, const std::string& came
 
 std::string Places::flat(const Frame& f) {
   if (request_.flats.empty()) return night_flat(f.night(), f.camera());
-  for (const std::string prefix : {"fiberflatnight-", "fiberflat-"}) {
-    std::string path = newest(request_.flats, prefix + f.camera() + "-");
+  const std::string of_nights = "fiberflatnight-" + f.camera() + "-";
+  for (const std::string& prefix :
+       {of_nights + f.night() + ".", of_nights, "fiberflat-" + f.camera() + "-"}) {
+    std::string path = newest(request_.flats, prefix);
     if (!path.empty()) return path;
   }
   return absolute(request_.flats + "/fiberflatnight-" + f.camera() + "-" + f.night() + ".fits");

@@ -38,7 +38,8 @@ class Places {
 
   [[nodiscard]] std::string lamp_flat(const Frame& f) const;
   [[nodiscard]] std::string night_flat(const std::string& night, const std::string& camera) const;
-  /// The flat of a field's frame: from elsewhere, the newest by name, or the night's.
+  /// The flat of a field's frame: from elsewhere, that of its night or the newest by name, or the
+  /// night's.
   [[nodiscard]] std::string flat(const Frame& f);
   [[nodiscard]] std::string sky(const Frame& f) const;
   [[nodiscard]] std::string stars(const Frame& f) const;
