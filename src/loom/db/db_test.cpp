@@ -2,9 +2,11 @@
 #include "loom/db/db.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -283,6 +285,50 @@ TEST_F(SqliteTest, AFileThatIsOpenedToWriteStaysAsItIsUntilSomethingIsWritten) {
     EXPECT_EQ(all(*second, "SELECT name FROM sqlite_master"), (Rows{{std::string("star")}}));
   }
   EXPECT_EQ(bytes(), before);
+}
+
+/// Nobody's rights, where root has all.
+class Nobody {
+ public:
+  Nobody() : was_(::geteuid()) {
+    EXPECT_EQ(::seteuid(was_ == 0 ? 65534 : was_), 0);
+  }
+  ~Nobody() { EXPECT_EQ(::seteuid(was_), 0); }
+
+ private:
+  uid_t was_;
+};
+
+TEST_F(SqliteTest, AFolderThatCannotBeWrittenInHasAnswersAndSaysWhenTheyAreOfTwoTimes) {
+  const auto add = [&](std::int64_t id) {
+    const auto writer = open(path("db"), {Access::kWrite, 1});
+    in_transaction(*writer, [&] {
+      writer->execute("CREATE TABLE IF NOT EXISTS star(id BIGINT)");
+      writer->run("INSERT INTO star VALUES($1)", std::vector<Value>{id});
+    });
+  };
+  const auto lock = [&](bool locked) {
+    const auto rights = std::filesystem::perms(locked ? 0555 : 0755);
+    std::filesystem::permissions(root_, rights);
+  };
+  const auto look = [](Connection& reader) { return all(reader, "SELECT id FROM star"); };
+  add(1);
+  lock(true);
+  std::unique_ptr<Connection> reader;
+  {
+    const Nobody nobody;
+    reader = open(path("db"), {Access::kRead, 1});
+    EXPECT_EQ(look(*reader), (Rows{{std::int64_t{1}}}));
+  }
+  lock(false);
+  add(2);
+  lock(true);
+  EXPECT_EQ(trouble_of([&] { (void)look(*reader); }), Trouble::kBusy);
+  {
+    const Nobody nobody;
+    EXPECT_EQ(look(*open(path("db"), {Access::kRead, 1})).size(), 2U);
+  }
+  lock(false);
 }
 
 TEST(Postgres, AServerThatIsNotThereOrWentAwayIsSaidToBeGone) {

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "loom/db/backends.hpp"
@@ -113,6 +114,7 @@ class Sqlite final : public Connection {
       if (taker.row && !taker.row(row)) break;
     }
     sqlite3_progress_handler(db_, 0, nullptr, nullptr);
+    require_unchanged();
     if (deadline.stopped) throw Error(Status::kInterrupted, path_ + ": the query was interrupted");
     if (deadline.late) {
       throw Fault(Trouble::kTooLong, Status::kUsage, path_ + ": the query takes too long");
@@ -155,11 +157,19 @@ class Sqlite final : public Connection {
     }
     open_file(path_, SQLITE_OPEN_READONLY);
     int code = sqlite3_exec(db_, kProbe, nullptr, nullptr, nullptr);
-    // A log needs a file beside the database. Where none can be made and none is there, nobody can
-    // be writing.
-    if (code == SQLITE_CANTOPEN && !std::filesystem::exists(path_ + "-wal", ignored)) {
+    // A log needs a file beside the database. Where none can be made and none is there, nobody is
+    // writing; whether somebody has begun to is looked at after each query.
+    const bool no_place = (code & 0xff) == SQLITE_CANTOPEN || code == SQLITE_READONLY_DIRECTORY;
+    if (no_place && is_written()) {
+      throw Fault(Trouble::kNoDatabase, Status::kNotFound,
+                  path_ + ": its log (" + path_ +
+                      "-wal) is read in a folder alone that may be "
+                      "written in");
+    }
+    if (no_place) {
       sqlite3_close(db_);
       db_ = nullptr;
+      as_opened_ = stand();
       open_file(url_of_file(path_), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
       code = sqlite3_exec(db_, kProbe, nullptr, nullptr, nullptr);
     }
@@ -167,6 +177,26 @@ class Sqlite final : public Connection {
     execute("PRAGMA query_only=ON; PRAGMA cache_size=-65536");
     sqlite3_set_authorizer(db_, only_look, nullptr);
     sqlite3_limit(db_, SQLITE_LIMIT_LENGTH, 1 << 28);  // no text of a gigabyte made by a query
+  }
+  /// Is there anything in the database's log?
+  [[nodiscard]] bool is_written() const {
+    std::error_code none;
+    const auto log = std::filesystem::file_size(path_ + "-wal", none);
+    return !none && log > 0;
+  }
+  using Stand = std::pair<std::uintmax_t, std::filesystem::file_time_type>;
+  [[nodiscard]] Stand stand() const {
+    std::error_code ignored;
+    return {std::filesystem::file_size(path_, ignored),
+            std::filesystem::last_write_time(path_, ignored)};
+  }
+  /// Throws kBusy where a file that is read without its log has been written meanwhile.
+  void require_unchanged() const {
+    if (!as_opened_ || (*as_opened_ == stand() && !is_written())) return;
+    throw Fault(Trouble::kBusy, Status::kUnwritable,
+                path_ +
+                    ": was written while it was read, and its folder has no room for a reader's "
+                    "lock; ask again");
   }
   /// Not before something is written: the file remembers it, and it may be somebody else's, which
   /// whoever opened it sees by its tables.
@@ -306,6 +336,7 @@ class Sqlite final : public Connection {
   Access access_;
   int wait_ms_;
   bool keeps_log_ = false;
+  std::optional<Stand> as_opened_;  ///< of a file that is read as one that nobody writes
   sqlite3* db_ = nullptr;
 };
 

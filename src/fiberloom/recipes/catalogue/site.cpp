@@ -128,7 +128,9 @@ Response CatalogueSite::answer(const Request& request) {
     try {
       return page_of(request, lent.connection());
     } catch (const db::Fault& fault) {
-      if (fault.trouble() == db::Trouble::kGone) lent.drop();
+      const bool other =  // it has gone, or is another than it was
+          fault.trouble() == db::Trouble::kGone || fault.trouble() == db::Trouble::kBusy;
+      if (other) lent.drop();
       throw;
     }
   } catch (const db::Fault& fault) {
