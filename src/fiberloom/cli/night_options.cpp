@@ -213,8 +213,12 @@ void finish_chain(const Given& given, NightCommand& c) {
   if (c.submit && (!c.chain.tasks.empty() || c.watching)) {
     throw Error(Status::kUsage, "night: --submit is for the whole tree: without --tasks, --watch");
   }
-  if (!c.is_chain() && !c.settings.empty()) {
-    throw Error(Status::kUsage, "night: --set is for --until STEP or --only STEP");
+  const bool wants_frames = !c.is_chain() && !given.has("--until");
+  for (const char* name : {"--set", "--fiberflats", "--stdstars", "--averages", "--starmodels",
+                           "--filters", "--templates"}) {
+    if (!wants_frames || !given.has(name)) continue;
+    throw Error(Status::kUsage,
+                std::string("night: ") + name + " is for --until STEP or --only STEP");
   }
   if (c.chain.only.value_or(c.chain.until) != chain::Step::kCatalogue &&
       !c.chain.catalogue.empty()) {

@@ -398,6 +398,7 @@ method = 'desispec'
                 (["--submit"], 2, "--submit and --tasks are for --until STEP"),
                 (["--until", "sky", "--only", "sky"], 2, "--only says which step it is"),
                 (["--until", "moon"], 2, "moon"),
+                (["--starmodels", "x.fits"], 2, "--starmodels is for --until STEP"),
                 (["--catalogue", "x.sqlite"], 2, "--catalogue is for --until catalogue"),
                 (["--until", "sky", "--catalogue", "x.sqlite"], 2, "--catalogue is for --until catalogue"),
                 (["--until", "sky", "--set", "catalogue.wait=3"], 2, "catalogue: no step with options of its own"),
