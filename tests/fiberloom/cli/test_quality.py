@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -102,7 +103,11 @@ class Quality(unittest.TestCase):
     def test_what_cannot_be_done_is_one_line_with_a_code(self):
         other = self.put("other.fits", frame_bytes("b", 12))
         nameless = self.put("nameless.fits", self.frame.read_bytes().replace(b"CAMERA  = 'r0", b"CAMERA  = 'x0"))
+        blue = frame_bytes("b", 11)
+        self.assertIn(struct.pack(">qi", 201, 1), blue)
+        turned = self.put("turned.fits", blue.replace(struct.pack(">qi", 201, 1), struct.pack(">qi", 202, 2)))
         for code, words, frames in ((13, ["other.fits", "EXPID is 12"], [self.frame, other]),
+                                    (13, ["FIBERMAP: row 1 is of fibre 1, expected", "2"], [self.frame, turned]),
                                     (2, ["a second frame of camera r0"], [self.frame, self.frame]),
                                     (2, ["second standard stars of spectrograph 0"], [self.frame, "--stdstars", self.stars, self.stars]),
                                     (12, ["nameless.fits", "CAMERA is 'x0'"], [nameless]),

@@ -63,6 +63,12 @@ Petals read_exposure(const CalibrationJob& job, const Observer& observer) {
                                       std::to_string(number) + ", expected one");
     }
   }
+  for (const auto& [number, petal] : out.of) {  // a row is one fibre of all cameras
+    const auto& first = petal.begin()->second.frame.fibermap;
+    for (const auto& [band, files] : petal) {
+      calibration::require_same_fibers(files.frame.path, files.frame.fibermap, first);
+    }
+  }
   return out;
 }
 
