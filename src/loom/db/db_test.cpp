@@ -263,6 +263,9 @@ TEST_F(SqliteTest, AFileThatIsNoneIsRefusedAndStays) {
             }),
             Trouble::kNoDatabase);
   EXPECT_FALSE(there("none"));
+  for (const Access access : {Access::kRead, Access::kWrite}) {
+    EXPECT_EQ(trouble_of([&] { (void)open(root_, {access, 0.05}); }), Trouble::kNoDatabase);
+  }
   EXPECT_EQ(trouble_of([&] {
               (void)open(path("no/folder"), {Access::kWrite, 0.05});
             }),
@@ -290,9 +293,7 @@ TEST_F(SqliteTest, AFileThatIsOpenedToWriteStaysAsItIsUntilSomethingIsWritten) {
 /// Nobody's rights, where root has all.
 class Nobody {
  public:
-  Nobody() : was_(::geteuid()) {
-    EXPECT_EQ(::seteuid(was_ == 0 ? 65534 : was_), 0);
-  }
+  Nobody() : was_(::geteuid()) { EXPECT_EQ(::seteuid(was_ == 0 ? 65534 : was_), 0); }
   ~Nobody() { EXPECT_EQ(::seteuid(was_), 0); }
 
  private:

@@ -145,13 +145,16 @@ class Sqlite final : public Connection {
 
  private:
   void connect() {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path_, ignored)) {  // which SQLite takes for a faulty disk
+      throw Fault(Trouble::kNoDatabase, Status::kCorrupt, path_ + ": is a folder, no database");
+    }
     if (access_ == Access::kWrite) {
       open_file(path_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
       execute(std::string("PRAGMA cache_size=-262144; ") + kProbe);
       return;
     }
     // Asked of the file system, since SQLite says the same of all that it cannot open.
-    std::error_code ignored;
     if (!std::filesystem::exists(path_, ignored)) {
       throw Fault(Trouble::kNoDatabase, Status::kNotFound, path_ + ": no such file");
     }

@@ -21,6 +21,7 @@
 #include "loom/base/median.hpp"
 #include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
+#include "loom/files/byte_source.hpp"
 #include "loom/files/files_below.hpp"
 
 namespace fiberloom {
@@ -255,6 +256,7 @@ class Loader {
 LoadSummary load_files(const LoadJob& job, const Observer& observer) {
   return catalogue::with_exit_codes([&] {
     const std::vector<std::string> files = loadable_files(job);
+    if (files.size() == 1) (void)loom::resolve_path(files.front());  // else a catalogue of nothing
     Loader loader(job);
     for (std::size_t i = 0; i < files.size(); ++i) {
       stop_if_asked(observer);

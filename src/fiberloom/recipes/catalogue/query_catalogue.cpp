@@ -95,6 +95,7 @@ Cell stored_cell(const std::string& name, AnswerColumns::Column::Kind kind) {
     if (name == stored.name) return stored.cell;
   }
   if (name.starts_with("GOOD_Z_")) return Cell::kTruth;
+  if (name.starts_with("COEFF_")) return Cell::kFloat64;
   return kind == AnswerColumns::Column::Kind::kInteger ? Cell::kInt64 : Cell::kFloat32;
 }
 
@@ -181,10 +182,15 @@ Table zcatalog_of(const AnswerColumns& answer) {
   while (!coefficients.empty() && coefficients.back()->kind == Kind::kNothing) {
     coefficients.pop_back();
   }
+  // A list of all from the first on; some of them stay what they are called.
+  bool list = true;
+  for (std::size_t i = 0; i < coefficients.size(); ++i) {
+    list = list && coefficients[i]->name == "coeff_" + std::to_string(i);
+  }
   bool with_coefficients = false;
   for (const AnswerColumns::Column& c : answer.all()) {
     if (c.name == "groupid" || c.name == "rownumber") continue;  // of this database alone
-    if (c.name.starts_with("coeff_")) {
+    if (list && c.name.starts_with("coeff_")) {
       if (!coefficients.empty() && !with_coefficients) add_numbers(out, "COEFF", coefficients);
       with_coefficients = true;
     } else if (c.kind == Kind::kText) {
