@@ -48,7 +48,12 @@ py::list query(const std::string& database, const std::string& sql, const py::di
     std::vector<std::uint8_t> known(c.known.begin(), c.known.end());
     py::object values;
     if (c.kind == Kind::kText) {
-      values = py::cast(c.texts);
+      py::list texts;
+      for (const std::string& text : c.texts) {  // a query may make any bytes
+        texts.append(py::reinterpret_steal<py::object>(
+            PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "replace")));
+      }
+      values = texts;
     } else if (c.kind == Kind::kInteger) {
       values = to_numpy(std::vector<std::int64_t>(c.integers));
     } else {

@@ -50,6 +50,15 @@ def test_a_cone_is_nearest_first(catalogue):
     assert catalogue.query(cone=(150.0, 2.1005, 80))["targetid"].tolist() == [11, 12, 10, 13, 9]
 
 
+def test_an_answer_without_rows_has_the_types_of_its_tables(catalogue):
+    none = catalogue.query(targetid=-5)
+    assert [none[name].dtype.kind for name in ("targetid", "z", "spectype")] == ["i", "f", "U"]
+
+
+def test_bytes_that_are_no_text_are_shown_as_well_as_can_be(catalogue):
+    assert catalogue.query("SELECT x'61ff' AS b")["b"].tolist() == ["a\ufffd"]
+
+
 def test_tables_of_others(catalogue):
     table = pytest.importorskip("astropy.table")
     got = catalogue.query(targetid=[3, 4], to="astropy")

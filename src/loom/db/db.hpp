@@ -56,11 +56,16 @@ struct Query {
   std::function<bool()> stop{};
 };
 
+/// What a table says of a column; nothing of what is computed.
+enum class Declared { kNothing, kInteger, kNumber, kText };
+
 /// Who takes the rows of a query.
 struct RowTaker {
   std::function<void(std::span<const std::string> names)> columns{};
   /// Returns false when it wants no more.
   std::function<bool(std::span<const Value>)> row{};
+  /// After `columns`, before the first row.
+  std::function<void(std::span<const Declared>)> types{};
 };
 
 /// Rows that are not held by anybody: row r is put into `out`, a value for each column.

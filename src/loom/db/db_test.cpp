@@ -106,9 +106,13 @@ TEST_P(DbTest, GivesBackWhatWasPut) {
 
 TEST_P(DbTest, NamesItsColumnsEvenWhereThereIsNoRow) {
   std::vector<std::string> names;
-  writer_->read({.sql = "SELECT id AS first, z FROM star"},
-                {.columns = [&](auto given) { names.assign(given.begin(), given.end()); }});
-  EXPECT_EQ(names, (std::vector<std::string>{"first", "z"}));
+  std::vector<Declared> types;
+  writer_->read({.sql = "SELECT id AS first, z, name FROM star"},
+                {.columns = [&](auto given) { names.assign(given.begin(), given.end()); },
+                 .row = {},
+                 .types = [&](auto given) { types.assign(given.begin(), given.end()); }});
+  EXPECT_EQ(names, (std::vector<std::string>{"first", "z", "name"}));
+  EXPECT_EQ(types, (std::vector<Declared>{Declared::kInteger, Declared::kNumber, Declared::kText}));
 }
 
 TEST_P(DbTest, MergesByKeyAndKeepsWhatTheNewRowDoesNotSay) {

@@ -184,6 +184,12 @@ class Postgres final : public Connection {
         for (int i = 0; i < columns; ++i) names.emplace_back(PQfname(result.get(), i));
         taker.columns(names);
       }
+      if (first && taker.types) {
+        std::vector<Declared> types;
+        for (int i = 0; i < columns; ++i)
+          types.push_back(declared_by_oid(PQftype(result.get(), i)));
+        taker.types(types);
+      }
       std::vector<Value> row(static_cast<std::size_t>(columns));
       for (int r = 0; r < rows; ++r) {
         for (int i = 0; i < columns; ++i) row[static_cast<std::size_t>(i)] = at(result.get(), r, i);

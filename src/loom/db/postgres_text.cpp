@@ -11,7 +11,7 @@ namespace {
 
 // OIDs of built-in types: they never change (catalog/pg_type.dat).
 constexpr unsigned kBool = 16, kInt8 = 20, kInt2 = 21, kInt4 = 23, kOid = 26, kFloat4 = 700,
-                   kFloat8 = 701, kNumeric = 1700;
+                   kFloat8 = 701, kNumeric = 1700, kTextType = 25;
 
 template <class T>
 std::string digits(T value) {
@@ -96,6 +96,24 @@ Value from_postgres(std::string_view text, unsigned type) {
       return number_of_text(text);
     default:
       return std::string(text);
+  }
+}
+
+Declared declared_by_oid(unsigned type) noexcept {
+  switch (type) {
+    case kBool:
+    case kInt2:
+    case kInt4:
+    case kInt8:
+    case kOid:
+      return Declared::kInteger;
+    case kFloat4:
+    case kFloat8:
+      return Declared::kNumber;
+    case kTextType:
+      return Declared::kText;
+    default:
+      return Declared::kNothing;
   }
 }
 

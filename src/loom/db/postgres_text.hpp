@@ -19,4 +19,7 @@ void append_copy_field(std::string& line, const Value& value);
 /// A value of a result: `type` is the OID of its column.
 [[nodiscard]] Value from_postgres(std::string_view text, unsigned type);
 
+/// Of a column's OID.
+[[nodiscard]] Declared declared_by_oid(unsigned type) noexcept;
+
 }  // namespace loom::db

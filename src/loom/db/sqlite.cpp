@@ -49,6 +49,14 @@ struct Deadline {
   }
 };
 
+/// Of a type as a table has it; null: of no table.
+Declared declared(const char* type) {
+  const std::string_view text(type == nullptr ? "" : type);
+  if (text.find("INT") != std::string_view::npos) return Declared::kInteger;
+  if (text.find("DOUBLE") != std::string_view::npos) return Declared::kNumber;
+  return text == "TEXT" ? Declared::kText : Declared::kNothing;
+}
+
 /// Nothing is read of a file before something is asked.
 constexpr const char* kProbe = "SELECT count(*) FROM sqlite_master";
 constexpr int kStepsBetweenPolls = 20000;  // of SQLite's machine: about a millisecond
@@ -101,6 +109,13 @@ class Sqlite final : public Connection {
       std::vector<std::string> names;
       for (int i = 0; i < n; ++i) names.emplace_back(sqlite3_column_name(statement.get(), i));
       taker.columns(names);
+    }
+    if (taker.types) {
+      std::vector<Declared> types;
+      for (int i = 0; i < n; ++i) {
+        types.push_back(declared(sqlite3_column_decltype(statement.get(), i)));
+      }
+      taker.types(types);
     }
     Deadline deadline{&query, Clock::now() + std::chrono::microseconds(
                                                  static_cast<std::int64_t>(query.seconds * 1e6))};

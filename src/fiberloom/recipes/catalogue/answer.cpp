@@ -201,8 +201,17 @@ void AnswerColumns::widen(Column& c, Column::Kind kind) {
   c.kind = kind;
 }
 
+void AnswerColumns::types(std::span<const db::Declared> types) {
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    columns_[i].kind = static_cast<Column::Kind>(types[i]);  // the same kinds in the same order
+  }
+}
+
 void AnswerColumns::row(std::span<const Value> values) {
   using Kind = Column::Kind;
+  for (std::size_t i = 0; rows_ == 0 && i < columns_.size(); ++i) {
+    columns_[i].kind = Kind::kNothing;
+  }
   for (std::size_t i = 0; i < values.size(); ++i) {
     Column& c = columns_[i];
     const Value& value = values[i];

@@ -38,6 +38,8 @@ class AnswerText {
 class AnswerColumns {
  public:
   void columns(std::span<const std::string> names);
+  /// What counts where no row does.
+  void types(std::span<const db::Declared> types);
   void row(std::span<const db::Value> values);
   [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
 
@@ -58,7 +60,7 @@ class AnswerColumns {
 };
 
 /// int64, float64 and text; integers that are NULL by TNULL, numbers as NaN. Columns of nothing but
-/// NULL are numbers.
+/// NULL are numbers; of an answer without rows what their tables say.
 [[nodiscard]] Table to_table(const AnswerColumns& answer);
 
 /// All digits that a number has, none that it has not; "" for what is none.

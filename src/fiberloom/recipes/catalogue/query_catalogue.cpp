@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "fiberloom/catalogue/catalogue.hpp"
 #include "fiberloom/catalogue/errors.hpp"
@@ -41,14 +42,17 @@ std::size_t read_into(Answer& answer, const QueryJob& job, const Observer& obser
   return catalogue::with_exit_codes([&] {
     const Catalogue catalogue(job.database, {db::Access::kRead, job.wait_s});
     std::size_t rows = 0;
-    catalogue.connection().read(asked_query(job, observer),
-                                {.columns = [&](auto names) { answer.columns(names); },
-                                 .row =
-                                     [&](std::span<const db::Value> values) {
-                                       answer.row(values);
-                                       ++rows;
-                                       return true;
-                                     }});
+    db::RowTaker taker;
+    taker.columns = [&](auto names) { answer.columns(names); };
+    taker.row = [&](std::span<const db::Value> values) {
+      answer.row(values);
+      ++rows;
+      return true;
+    };
+    if constexpr (std::is_same_v<Answer, AnswerColumns>) {
+      taker.types = [&](auto types) { answer.types(types); };
+    }
+    catalogue.connection().read(asked_query(job, observer), taker);
     return rows;
   });
 }
@@ -190,6 +194,7 @@ Table zcatalog_of(const AnswerColumns& answer) {
   bool with_coefficients = false;
   for (const AnswerColumns::Column& c : answer.all()) {
     if (c.name == "groupid" || c.name == "rownumber") continue;  // of this database alone
+    if (out.rows == 0 && c.name != "targetid") continue;
     if (list && c.name.starts_with("coeff_")) {
       if (!coefficients.empty() && !with_coefficients) add_numbers(out, "COEFF", coefficients);
       with_coefficients = true;
