@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -88,8 +89,9 @@ class PixelJudge {
   void set_model_to_pixels();  ///< a masked one as the one below
   /// Variances, pulls and suspects where the model is stale.
   void compare();
-  template <class Use>
-  void weigh_rows(long first, long end, const Use& use);
+  /// Variances of rows [first, end) anew; `use`: of each row, with those it had before.
+  using WeighedRow = std::function<void(long row, const float* before)>;
+  void weigh_rows(long first, long end, const WeighedRow& use);
   void compare_rows(long first, long end);
   void weigh_row(long row, const double* sum, double rows);
   void judge_row(long row);
