@@ -294,6 +294,17 @@ TEST_F(SqliteTest, AFileThatIsOpenedToWriteStaysAsItIsUntilSomethingIsWritten) {
   EXPECT_EQ(bytes(), before);
 }
 
+/// In a place to which everybody has a way: to a checkout of root's there may be none.
+class PublicSqliteTest : public SqliteTest {
+ protected:
+  void SetUp() override {
+    SqliteTest::SetUp();
+    TearDown();
+    root_ = std::filesystem::temp_directory_path() / ("loom_db_test_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(root_);
+  }
+};
+
 /// Nobody's rights, where root has all.
 class Nobody {
  public:
@@ -304,7 +315,7 @@ class Nobody {
   uid_t was_;
 };
 
-TEST_F(SqliteTest, AFolderThatCannotBeWrittenInHasAnswersAndSaysWhenTheyAreOfTwoTimes) {
+TEST_F(PublicSqliteTest, AFolderThatCannotBeWrittenInHasAnswersAndSaysWhenTheyAreOfTwoTimes) {
   const auto add = [&](std::int64_t id) {
     const auto writer = open(path("db"), {Access::kWrite, 1});
     in_transaction(*writer, [&] {
