@@ -336,7 +336,13 @@ void shift_flat(std::span<double> flat, std::span<const double> ivar, std::span<
     if (ivar[i] > 0) x.push_back(wave[i] * heliocor), y.push_back(flat[i]);
   }
   if (x.empty()) return;
-  for (std::size_t i = 0; i < flat.size(); ++i) flat[i] = interpolate(x, y, wave[i]);
+  std::size_t above = 0;  // of x; both grow
+  for (std::size_t i = 0; i < flat.size(); ++i) {
+    while (above < x.size() && x[above] <= wave[i]) ++above;
+    const std::size_t first = std::min(above - std::min<std::size_t>(above, 1), x.size() - 1);
+    const std::size_t n = std::min<std::size_t>(2, x.size() - first);
+    flat[i] = interpolate(std::span(x).subspan(first, n), std::span(y).subspan(first, n), wave[i]);
+  }
 }
 
 }  // namespace

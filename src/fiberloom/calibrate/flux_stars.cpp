@@ -102,19 +102,26 @@ std::vector<double> scaled_to_stars(const FluxOptions& options, const std::vecto
 void bridge_interstellar(std::span<const double> wave, std::span<double> values) {
   constexpr std::array kLines{3934.77, 3969.59, 5891.58, 5897.56};
   constexpr double kReach = 6;
-  std::vector<double> x, y;
-  std::vector<std::size_t> gaps;
-  for (std::size_t j = 0; j < wave.size(); ++j) {
-    const bool near = std::any_of(kLines.begin(), kLines.end(),
-                                  [&](double line) { return std::abs(wave[j] - line) <= kReach; });
-    if (near) {
-      gaps.push_back(j);
-    } else {
-      x.push_back(wave[j]), y.push_back(values[j]);
+  const auto place = [&](auto at) { return static_cast<std::size_t>(at - wave.begin()); };
+  const auto begin_of = [&](double line) {
+    return place(std::lower_bound(wave.begin(), wave.end(), line - kReach));
+  };
+  for (std::size_t k = 0; k < kLines.size();) {
+    const std::size_t begin = begin_of(kLines[k]);
+    std::size_t end = begin;
+    do {  // lines so near to each other that they are one gap
+      end = place(std::upper_bound(wave.begin(), wave.end(), kLines[k] + kReach));
+    } while (++k < kLines.size() && begin_of(kLines[k]) <= end);
+    if (begin == 0 && end == wave.size()) return;
+    for (std::size_t j = begin; j < end; ++j) {
+      if (begin == 0 || end == wave.size()) {
+        values[j] = values[begin == 0 ? end : begin - 1];
+        continue;
+      }
+      const double t = (wave[j] - wave[begin - 1]) / (wave[end] - wave[begin - 1]);
+      values[j] = values[begin - 1] + t * (values[end] - values[begin - 1]);
     }
   }
-  if (x.empty()) return;
-  for (const std::size_t j : gaps) values[j] = interpolate(x, y, wave[j]);
 }
 
 }  // namespace fiberloom::calibrate
