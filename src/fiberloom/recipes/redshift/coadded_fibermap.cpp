@@ -90,8 +90,8 @@ Column* find_mutable(Table& table, const std::string& name) {
 /// In the place of the one of that name, where there is one.
 void put(Table& table, Column column) {
   Column* const old = find_mutable(table, column.name);
-  if (old != nullptr) *old = std::move(column);
-  if (old == nullptr) table.columns.push_back(std::move(column));
+  if (old == nullptr) return table.columns.push_back(std::move(column));
+  *old = std::move(column);
 }
 
 template <class T>
