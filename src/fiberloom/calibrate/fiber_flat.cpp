@@ -339,8 +339,8 @@ void shift_flat(std::span<double> flat, std::span<const double> ivar, std::span<
   std::size_t above = 0;  // of x; both grow
   for (std::size_t i = 0; i < flat.size(); ++i) {
     while (above < x.size() && x[above] <= wave[i]) ++above;
-    const std::size_t first = std::min(above - std::min<std::size_t>(above, 1), x.size() - 1);
-    const std::size_t n = std::min<std::size_t>(2, x.size() - first);
+    const std::size_t first = above > 0 ? above - 1 : 0;
+    const std::size_t n = std::min(above + 1, x.size()) - first;  // 1 at the ends
     flat[i] = interpolate(std::span(x).subspan(first, n), std::span(y).subspan(first, n), wave[i]);
   }
 }

@@ -104,10 +104,9 @@ constexpr int kProfileColumns = 4;
 /// Wings of a smaller share of the read noise's variance change no weight by 1 %.
 constexpr double kFaintWings = 0.02;
 
-/// Wings as a fit of a Gaussian profile takes them for light of a fibre, in each row of the CCD:
-/// its height, 0 where there is none to speak of, its place and width.
+/// Wings as a fit of a Gaussian profile takes them for light of a fibre, in one row of the CCD.
 struct Lent {
-  Array2D<float> height, x, sigma;  ///< [nfiber][npix_y]
+  float height, x, sigma;  ///< 0, 0, 0: none to speak of
 };
 
 double profile(double dx, double sigma) { return std::exp(-0.5 * dx * dx / (sigma * sigma)); }
@@ -121,21 +120,22 @@ void each_column(double x, std::size_t columns, const Use& use) {
     use(static_cast<std::size_t>(c));
 }
 
-Lent lent_by_wings(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& light,
-                   const WingModel& model, const Array2D<float>& wings, Executor& executor) {
+/// [nfiber][npix_y]
+Array2D<Lent> lent_by_wings(const CcdFrame& ccd, const PsfModel& psf, const ExtractOptions& light,
+                            const WingModel& model, const Array2D<float>& wings,
+                            Executor& executor) {
   const auto nfiber = static_cast<std::size_t>(psf.nfiber());
-  const Array2D<float> none(nfiber, wings.rows(), 0.0F);
-  Lent lent{none, none, none};
+  Array2D<Lent> lent(nfiber, wings.rows(), Lent{0, 0, 0});
   executor.run(nfiber, [&](std::size_t f) {
     const FiberTrace trace = model.trace(static_cast<int>(f));
     const std::vector<double> wave = grid_of(light, static_cast<int>(f));
     for (std::size_t j = 0; j + 1 < wave.size(); ++j) {
       const double x = trace.x[j];
       if (!trace.live[j] || !trace.live[j + 1] || !(x > 0 && x < psf.npix_x - 1)) continue;
+      const auto middle = static_cast<std::size_t>(std::lround(x));
       const long end = std::min<long>(std::lround(trace.y[j + 1]), psf.npix_y);
       for (long y = std::max(std::lround(trace.y[j]), 0L); y < end; ++y) {
         const auto row = static_cast<std::size_t>(y);
-        const auto middle = static_cast<std::size_t>(std::lround(x));
         if (static_cast<double>(wings(row, middle)) <
             kFaintWings * ccd.readnoise.variance(row, middle))
           continue;
@@ -146,22 +146,19 @@ Lent lent_by_wings(const CcdFrame& ccd, const PsfModel& psf, const ExtractOption
           up += g * static_cast<double>(wings(row, c));
           down += g * g;
         });
-        lent.height(f, row) = static_cast<float>(up / down);
-        lent.x(f, row) = static_cast<float>(x);
-        lent.sigma(f, row) = static_cast<float>(sigma);
+        lent(f, row) = {static_cast<float>(up / down), static_cast<float>(x),
+                        static_cast<float>(sigma)};
       }
     }
   });
   return lent;
 }
 
-void take_lent(const Lent& lent, Executor& executor, Array2D<float>& light) {
+void take_lent(const Array2D<Lent>& lent, Executor& executor, Array2D<float>& light) {
   executor.run(light.rows(), [&](std::size_t row) {
-    for (std::size_t f = 0; f < lent.height.rows(); ++f) {
-      const auto height = static_cast<double>(lent.height(f, row));
-      if (height == 0) continue;
-      const auto x = static_cast<double>(lent.x(f, row));
-      const auto sigma = static_cast<double>(lent.sigma(f, row));
+    for (std::size_t f = 0; f < lent.rows(); ++f) {
+      if (lent(f, row).height == 0) continue;
+      const double height = lent(f, row).height, x = lent(f, row).x, sigma = lent(f, row).sigma;
       each_column(x, light.cols(), [&](std::size_t c) {
         light(row, c) -= static_cast<float>(height * profile(static_cast<double>(c) - x, sigma));
       });

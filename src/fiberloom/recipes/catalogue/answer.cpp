@@ -202,9 +202,7 @@ void AnswerColumns::widen(Column& c, Column::Kind kind) {
 }
 
 void AnswerColumns::types(std::span<const db::Declared> types) {
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    columns_[i].kind = static_cast<Column::Kind>(types[i]);  // the same kinds in the same order
-  }
+  for (std::size_t i = 0; i < types.size(); ++i) columns_[i].kind = types[i];
 }
 
 void AnswerColumns::row(std::span<const Value> values) {

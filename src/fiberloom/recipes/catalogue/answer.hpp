@@ -45,7 +45,8 @@ class AnswerColumns {
 
   struct Column {
     std::string name;
-    enum class Kind { kNothing, kInteger, kNumber, kText } kind = Kind::kNothing;
+    using Kind = db::Declared;
+    Kind kind = Kind::kNothing;
     std::vector<std::int64_t> integers;
     std::vector<double> numbers;
     std::vector<std::string> texts;

@@ -4,15 +4,10 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <tuple>
 
 #include "fiberloom/calibrate/usable.hpp"
 
 namespace fiberloom {
-namespace {
-
-/// Target, exposure, tile, fibre.
-using Exposure = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 
 std::vector<Exposure> exposures_of(const SpectraReader& file) {
   const Table& map = *file.fibermap;
@@ -25,12 +20,10 @@ std::vector<Exposure> exposures_of(const SpectraReader& file) {
              fibers = column("FIBER");
   std::vector<Exposure> out;
   for (std::size_t r = 0; r < map.rows; ++r) {
-    out.emplace_back(ids[r], exposures[r], tiles[r], fibers[r]);
+    out.push_back({ids[r], exposures[r], tiles[r], fibers[r]});
   }
   return out;
 }
-
-}  // namespace
 
 std::vector<std::vector<std::int64_t>> status_of_exposures(const std::deque<SpectraReader>& files) {
   std::vector<std::vector<std::int64_t>> status;
@@ -43,12 +36,12 @@ std::vector<std::vector<std::int64_t>> status_of_exposures(const std::deque<Spec
     if (!known || files.size() == 1) continue;
     keys[f] = exposures_of(files[f]);
     for (std::size_t r = 0; r < keys[f].size(); ++r) {
-      if (std::get<1>(keys[f][r]) >= 0) all[keys[f][r]] |= status[f][r];
+      if (keys[f][r].expid >= 0) all[keys[f][r]] |= status[f][r];
     }
   }
   for (std::size_t f = 0; f < files.size(); ++f) {
     for (std::size_t r = 0; r < keys[f].size(); ++r) {
-      if (std::get<1>(keys[f][r]) >= 0) status[f][r] = all.at(keys[f][r]);
+      if (keys[f][r].expid >= 0) status[f][r] = all.at(keys[f][r]);
     }
   }
   return status;

@@ -2,6 +2,7 @@
 // Which spectra of exposures FIBERSTATUS forbids, as a coadd of them leaves them out.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -12,6 +13,15 @@
 #include "fiberloom/formats/spectra_reader.hpp"
 
 namespace fiberloom {
+
+/// Who an exposure of a target is, whichever camera's file tells of it; -1: not said.
+struct Exposure {
+  std::int64_t target, expid, tile, fiber;
+  auto operator<=>(const Exposure&) const = default;
+};
+
+/// Of each row of a file with a FIBERMAP; what that has no column of, the header says of all.
+[[nodiscard]] std::vector<Exposure> exposures_of(const SpectraReader& file);
 
 /// FIBERSTATUS of each row of each file, with the bits that files of other cameras have of the same
 /// target, exposure and fibre: what is wrong with one camera its own file says alone. 0 where

@@ -92,9 +92,6 @@ void warn_of_missing(std::span<const std::int64_t> wanted,
                 names);
 }
 
-/// Who an exposure of a target is, whichever camera's file tells of it.
-using Exposure = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
-
 }  // namespace
 
 RedshiftInputs::RedshiftInputs(const RedshiftJob& job, const Observer& observer)
@@ -284,9 +281,7 @@ TargetGroup RedshiftInputs::read_some(const Targets& targets, std::size_t first,
 }
 
 void RedshiftInputs::make_tables(const Observer& observer) {
-  const bool coadds = std::all_of(files_.begin(), files_.end(), [](const SpectraReader& f) {
-    return f.exp_fibermap || (f.fibermap && f.fibermap->find("COADD_FIBERSTATUS") != nullptr);
-  });
+  const bool coadds = std::none_of(files_.begin(), files_.end(), has_exposures);
   const bool maps = std::all_of(files_.begin(), files_.end(), [](const SpectraReader& f) {
     return f.fibermap && f.fibermap->find("TARGETID") != nullptr;
   });
@@ -343,27 +338,21 @@ void RedshiftInputs::coadd_tables(const Observer& observer) {
   std::vector<std::vector<std::size_t>> rows(files_.size());
   std::vector<std::vector<At>> used(asked_.ids.size());
   std::set<Exposure> seen;
+  std::vector<std::vector<Exposure>> exposures_of_file;
   std::vector<Table> maps;
   std::vector<std::vector<std::int64_t>> status;  // of the rows that stand for an exposure
   for (const SpectraReader& file : files_) {
     Table map = *file.fibermap;
     map.heap.clear();
     add_exposure_columns(file.header(), map);
+    exposures_of_file.push_back(exposures_of(file));
     status.emplace_back(map.rows, 0);
     maps.push_back(std::move(map));
   }
-  std::vector<std::array<std::vector<std::int64_t>, 3>> keys;
-  for (const Table& map : maps) {
-    const auto key = [&](const char* name) {
-      return map.integers(name, -1).value_or(std::vector<std::int64_t>(map.rows, -1));
-    };
-    keys.push_back({key("EXPID"), key("TILEID"), key("FIBER")});
-  }
   for (std::size_t t = 0; t < asked_.ids.size(); ++t) {
     for (const At& at : asked_.rows[t]) {
-      const auto& key = keys[at.file];
-      const Exposure exposure{asked_.ids[t], key[0][at.row], key[1][at.row], key[2][at.row]};
-      if (key[0][at.row] >= 0 && files_.size() > 1) {
+      const Exposure& exposure = exposures_of_file[at.file][at.row];
+      if (exposure.expid >= 0 && files_.size() > 1) {
         if (!seen.insert(exposure).second) continue;  // another camera's file
       }
       used[t].push_back({at.file, at.row});
