@@ -2,12 +2,12 @@
 // Which spectra of exposures FIBERSTATUS forbids, as a coadd of them leaves them out.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "fiberloom/formats/spectra_reader.hpp"
@@ -17,7 +17,9 @@ namespace fiberloom {
 /// Who an exposure of a target is, whichever camera's file tells of it; -1: not said.
 struct Exposure {
   std::int64_t target, expid, tile, fiber;
-  auto operator<=>(const Exposure&) const = default;
+  bool operator<(const Exposure& o) const noexcept {
+    return std::tie(target, expid, tile, fiber) < std::tie(o.target, o.expid, o.tile, o.fiber);
+  }
 };
 
 /// Of each row of a file with a FIBERMAP; what that has no column of, the header says of all.
