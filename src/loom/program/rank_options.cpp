@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "loom/program/rank_options.hpp"
 
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <thread>
@@ -9,6 +13,26 @@
 #include "loom/program/console.hpp"
 
 namespace loom {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kPassOn{300}, kLook{20}, kLongest{5000};
+
+/// Launchers drop what they have not read, or not passed on, when the job is aborted: waits until
+/// the pipe from here is empty (nothing else says how much it holds), and a little longer.
+void let_launcher_read() {
+  struct stat there {};
+  const bool pipe = fstat(STDERR_FILENO, &there) == 0 && S_ISFIFO(there.st_mode);
+  int unread = 0;
+  for (milliseconds waited{0}; pipe && waited < kLongest; waited += kLook) {
+    if (ioctl(STDERR_FILENO, FIONREAD, &unread) != 0 || unread == 0) break;
+    std::this_thread::sleep_for(kLook);
+  }
+  std::this_thread::sleep_for(kPassOn);
+}
+
+}  // namespace
 
 void add_mpi_option(Options& options, std::string& text) {
   options.add("--mpi", &text,
@@ -47,8 +71,7 @@ void abort_ranks(const std::string& program, Ranks& ranks, const std::exception_
   } catch (const std::exception& error) {
     print_error(program, who + "internal: " + error.what());
   }
-  // Launchers drop what they have not read when the job is aborted.
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  let_launcher_read();
   ranks.abort(code);
   std::_Exit(code);
 }

@@ -68,10 +68,12 @@ void PhaseSource::open_card() const {
   opened_ = true;
   auto devices = open_devices(job_.backend, observer_);
   if (devices.empty()) return;
+  const std::string name = devices.front()->info().name;
   card_ = open_on_card(way_out_of(job_.backend), "phases are retrieved on the CPU", observer_, [&] {
     return std::make_unique<DevicePhase>(job_.phase, seen_rows_, layout_.columns,
                                          std::move(devices.front()));
   });
+  if (card_) observer_.info("phases are retrieved on " + name);
 }
 
 Backend PhaseSource::made_on() const {

@@ -53,14 +53,15 @@ std::size_t rows_read(const ReconJob& how, std::size_t rows, std::size_t columns
 
 }  // namespace
 
-void reconstruct_arrays(const ReconJob& how, const StackView& integrals, std::size_t columns,
-                        std::span<const double> theta, std::span<const double> centres,
-                        std::span<float> slices, Executor& executor,
-                        const std::function<void()>& before) {
+Backend reconstruct_arrays(const ReconJob& how, const StackView& integrals, std::size_t columns,
+                           std::span<const double> theta, std::span<const double> centres,
+                           std::span<float> slices, Executor& executor,
+                           const std::function<void()>& before) {
   check(integrals.slices, columns, theta, centres);
   check_tilt(how, centres);
   const std::size_t slice = columns * columns;
   std::vector<float> group(theta.size() * rows_read(how, integrals.slices, columns) * columns);
+  Backend made_on = Backend::kCpu;
   for (std::size_t row = 0; row < integrals.slices;) {
     const auto centre = [&](std::size_t r) { return centres[centres.size() == 1 ? 0 : r]; };
     std::size_t end = row + 1;
@@ -69,6 +70,7 @@ void reconstruct_arrays(const ReconJob& how, const StackView& integrals, std::si
         how, {.columns = columns, .theta = {theta.begin(), theta.end()}, .centre = centre(row)},
         executor);
     SliceEngine engine(plan, how.backend);
+    made_on = engine.made_on();
     for (; row < end; row += kSlicesPerGroup) {
       if (before) before();
       const std::size_t count = std::min(kSlicesPerGroup, end - row);
@@ -97,6 +99,7 @@ void reconstruct_arrays(const ReconJob& how, const StackView& integrals, std::si
     }
     row = end;
   }
+  return made_on;
 }
 
 }  // namespace tomoloom

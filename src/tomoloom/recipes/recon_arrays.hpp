@@ -18,12 +18,12 @@ namespace tomoloom {
 /// column, one for all rows or one each; rows side by side with the same axis share tables. Values
 /// that are no numbers, or beyond 1e20, count as 0, as in files. `before` is called before each
 /// group of slices and each iteration, from the caller's thread; what it throws ends the work. The
-/// same bytes on any number of threads. Throws kScanMismatch where angles and projections do not
-/// fit, kCentreRange; kUnsupported where the axis is tilted and has several columns; what
-/// SliceEngine does.
-void reconstruct_arrays(const ReconJob& how, const StackView& integrals, std::size_t columns,
-                        std::span<const double> theta, std::span<const double> centres,
-                        std::span<float> slices, Executor& executor,
-                        const std::function<void()>& before);
+/// same bytes on any number of threads. Returns what made the slices. Throws kScanMismatch where
+/// angles and projections do not fit, kCentreRange; kUnsupported where the axis is tilted and has
+/// several columns; what SliceEngine does.
+Backend reconstruct_arrays(const ReconJob& how, const StackView& integrals, std::size_t columns,
+                           std::span<const double> theta, std::span<const double> centres,
+                           std::span<float> slices, Executor& executor,
+                           const std::function<void()>& before);
 
 }  // namespace tomoloom

@@ -177,7 +177,7 @@ TEST_F(ReconPhase, ACardRetrievesTheSame) {
     own.backend = Backend::kEmulate;
     const auto got = made(own);
     EXPECT_LT(error(got, want, 30), 1e-6);
-    EXPECT_NE(got, want);
+    EXPECT_NE(told.find("phases are retrieved on CPU emulation"), std::string::npos) << told;
   }
 }
 

@@ -35,7 +35,12 @@ class ReconCase : public testing::Test {
     return job;
   }
   void simulate(const SimulateJob& job) { simulate_scan(job, serial); }
-  ReconSummary run(const ReconJob& job) { return reconstruct_scan(job, serial); }
+  ReconSummary run(const ReconJob& job) {
+    told.clear();
+    Observer observer;
+    observer.message = [this](LogLevel, const std::string& line) { told += line + "\n"; };
+    return reconstruct_scan(job, serial, observer);
+  }
   static std::vector<double> volume(const std::string& path) {
     return hdf5::Reader(path).read("exchange/data");
   }
@@ -57,6 +62,7 @@ class ReconCase : public testing::Test {
 
   const loom::test::TempFolder folder;
   SerialExecutor serial;
+  std::string told;  ///< lines of the last run
 };
 
 }  // namespace tomoloom::test
