@@ -11,6 +11,7 @@
 
 #include "loom/base/error.hpp"
 #include "loom/program/console.hpp"
+#include "loom/runtime/stop_signal.hpp"
 
 namespace loom {
 namespace {
@@ -61,6 +62,11 @@ MpiChoice mpi_choice(const std::string& text) {
 }
 
 void abort_ranks(const std::string& program, Ranks& ranks, const std::exception_ptr& thrown) {
+  if (ranks.rank() != 0) {
+    const bool asked = stop_signal_received();
+    std::this_thread::sleep_for(kFirstTells);
+    if (!asked && stop_signal_received()) ranks.abort(static_cast<int>(Status::kInterrupted));
+  }
   int code = static_cast<int>(Status::kInternal);
   const std::string who = "rank " + std::to_string(ranks.rank()) + ": ";
   try {

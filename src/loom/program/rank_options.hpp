@@ -3,6 +3,7 @@
 // cannot go on.
 #pragma once
 
+#include <chrono>
 #include <exception>
 #include <string>
 
@@ -28,6 +29,10 @@ void add_rank_options(Options& options, RankOptions& ranks);
 
 /// --mpi as a choice.
 [[nodiscard]] MpiChoice mpi_choice(const std::string& text);
+
+/// How long other ranks keep a fault to themselves that all have: the first one tells it, waits
+/// until the launcher has read it, and ends them.
+inline constexpr std::chrono::milliseconds kFirstTells{600};
 
 /// A fault that a rank cannot go on from: prints it, then ends all ranks, which would wait for this
 /// one.

@@ -8,13 +8,16 @@
 #include <exception>
 #include <new>
 #include <system_error>
+#include <thread>
 #include <variant>
 #include <vector>
 
 #include "loom/base/error.hpp"
 #include "loom/program/console.hpp"
 #include "loom/program/heap.hpp"
+#include "loom/program/rank_options.hpp"
 #include "loom/program/standard_output.hpp"
+#include "loom/runtime/launch.hpp"
 #include "loom/runtime/stop_signal.hpp"
 
 namespace loom {
@@ -28,6 +31,16 @@ int run(const Command& program, const std::vector<std::string>& arguments) {
   }
   const Chosen& chosen = std::get<Chosen>(parsed);
   return chosen.command->run({program, chosen.given});
+}
+
+/// Of a launch's processes, before MPI is open. What is wrong with a command line is so for all,
+/// and the first one tells it.
+void tell(const std::string& program, const std::string& text, Status status) {
+  const Launch launch = find_launch(process_environment());
+  if (launch.rank == 0) return print_error(program, text);
+  std::this_thread::sleep_for(kFirstTells);  // a launcher may end it when one goes
+  if (status == Status::kUsage && !launch.stray_tasks) return;
+  print_error(program, "rank " + std::to_string(launch.rank) + ": " + text);
 }
 
 /// What on_terminate() says: made while there is memory to make it.
@@ -56,7 +69,7 @@ std::string& last_words() {
 int run_program(const std::string& name, int argc, char** argv,
                 const std::function<Command()>& make) {
   const auto fail = [&](const std::string& text, Status status) {
-    print_error(name, text);
+    tell(name, text, status);
     return static_cast<int>(status);
   };
   try {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "skyloom/cli/on_ranks.hpp"
 
-#include <chrono>
 #include <exception>
-#include <thread>
 
 #include "loom/base/error.hpp"
 #include "loom/program/rank_options.hpp"
@@ -14,11 +12,6 @@
 #include "skyloom/cli/command.hpp"
 
 namespace skyloom::cli {
-namespace {
-
-constexpr std::chrono::milliseconds kFirstTells{600};  // abort_ranks() of the first takes 300
-
-}  // namespace
 
 int on_ranks(const std::string& mpi, const LogOptions& log,
              const std::function<void(Console& console, RankCompany* company,
@@ -41,12 +34,6 @@ int on_ranks(const std::string& mpi, const LogOptions& log,
     work(console, ranks->size() > 1 ? &company : nullptr, facts);
     ranks->finish();
   } catch (const std::exception&) {
-    // a fault that all have is told by the first one, which ends the others before they tell it
-    const bool asked = stop_signal_received();
-    if (ranks->rank() != 0) std::this_thread::sleep_for(kFirstTells);
-    if (ranks->rank() != 0 && !asked && stop_signal_received()) {
-      ranks->abort(static_cast<int>(Status::kInterrupted));
-    }
     abort_ranks(kProgram, *ranks, std::current_exception());
   }
   return 0;

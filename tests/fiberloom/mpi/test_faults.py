@@ -146,6 +146,13 @@ class BadFrames(MpiCase):
         errors = self.run_ranks(2, code=None)
         self.assertIn("no frames", errors)
 
+    def test_what_is_wrong_for_all_ranks_is_told_once(self):
+        self.tree.add_exposures(1)
+        (self.work / "file").touch()
+        for options, out in ((["--nonsense"], self.out), (["--threads", "none"], self.out), ([], self.work / "file" / "out")):
+            errors = self.run_ranks(4, *options, out=out, code=None)
+            self.assertEqual(errors.count("fiberloom: error:"), 1, errors)
+
 
 if __name__ == "__main__":
     mpi_case.main()
