@@ -126,7 +126,8 @@ struct QueryCommand {
 
 /// SQL and options that would change it are a mistake, not nothing.
 void check_sql(const Given& given, const QueryCommand& c) {
-  if (c.job.sql.empty()) return;
+  if (!given.has("SQL")) return;
+  if (c.job.sql.empty()) throw Error(Status::kUsage, "SQL: expected a query, found no text");
   for (const char* name : {"--from", "--columns", "--cone", "--class", "--z", "--targetid",
                            "--tileid", "--good", "--limit"}) {
     if (given.has(name)) {

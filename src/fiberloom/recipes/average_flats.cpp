@@ -14,6 +14,7 @@
 #include "fiberloom/recipes/calibration_steps.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/replaced.hpp"
+#include "loom/batch/fault.hpp"
 
 namespace fiberloom {
 namespace {
@@ -197,7 +198,8 @@ AverageFlatsSummary average_flats_of_camera(const CalibrationJob& job,
   try {
     flats = laid_together(sort_flats(beside));
   } catch (const Error& error) {  // another's own step tells of it; this camera can do without
-    if (beside.empty()) throw;
+    // Where the machine failed to read it, the next try may well not.
+    if (beside.empty() || batch::fault_of(error) == batch::Fault::kMachine) throw;
     observer.warn(job.output + ": not laid beside the others of its band: " + error.what());
     flats = laid_together({});
   }

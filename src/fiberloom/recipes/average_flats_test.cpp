@@ -9,6 +9,7 @@
 
 #include "fiberloom/formats/calibration_file.hpp"
 #include "loom/testing/scratch_folder.hpp"
+#include "loom/testing/test_files.hpp"
 
 namespace fiberloom {
 namespace {
@@ -52,6 +53,10 @@ TEST_F(AverageFlats, OfACameraGoOnWithoutTheBandsOthersWhereTheseAreOfAnotherGri
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_NE(warnings[0].find("not laid beside the others of its band"), std::string::npos);
   EXPECT_EQ(read_fiber_flat(job.output).wave.size(), 40U);
+  EXPECT_EQ(loom::test::thrown_by([&] {
+              (void)average_flats_of_camera(job, {path("flat-z9.fits")}, observer);
+            }).status,
+            Status::kNotFound);
 }
 
 }  // namespace
