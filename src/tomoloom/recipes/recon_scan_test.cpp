@@ -184,6 +184,7 @@ TEST_F(ReconScan, HalfOfEachProjectionOverAWholeTurnGivesTheWholeSlice) {
 TEST_F(ReconScan, EachMethodOnThePairGivesWhatTheScanIsOf) {
   SimulateJob scan = small();
   scan.rows = 35;  // two blocks
+  scan.angles = 60;
   simulate(scan);
   const auto truth = volume(scan.truth);
   ReconJob job = recon(scan);
@@ -191,7 +192,7 @@ TEST_F(ReconScan, EachMethodOnThePairGivesWhatTheScanIsOf) {
                                            {Method::kSirt, 60U},
                                            {Method::kCgls, 12U},
                                            {Method::kOsem, 16U},
-                                           {Method::kTv, 100U}}) {
+                                           {Method::kTv, 60U}}) {
     job.blocks = 5;
     job.reg_par = 1e-4;
     job.method = method;
