@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <span>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <variant>
@@ -33,13 +35,26 @@ int run(const Command& program, const std::vector<std::string>& arguments) {
   return chosen.command->run({program, chosen.given});
 }
 
-/// Of a launch's processes, before MPI is open. What is wrong with a command line is so for all,
-/// and the first one tells it.
-void tell(const std::string& program, const std::string& text, Status status) {
+/// Do the processes of a launch each do their own? Looked for where the command line may be wrong.
+bool on_their_own(const Launch& launch, std::span<char* const> arguments) {
+  bool mpi = false;
+  for (const std::string_view word : arguments) {
+    if (word == "--mpi=off" || (mpi && word == "off")) return true;
+    mpi = word == "--mpi";
+  }
+  return launch.stray_tasks;
+}
+
+/// Of a launch's processes, before MPI is open. What is wrong with a command line of all, the first
+/// one tells.
+void tell(const std::string& program, const std::string& text, Status status,
+          std::span<char* const> arguments) {
   const Launch launch = find_launch(process_environment());
   if (launch.rank == 0) return print_error(program, text);
-  std::this_thread::sleep_for(kFirstTells);  // a launcher may end it when one goes
-  if (status == Status::kUsage && !launch.stray_tasks) return;
+  if (!on_their_own(launch, arguments)) {
+    std::this_thread::sleep_for(kFirstTells);  // a launcher may end it when one goes
+    if (status == Status::kUsage) return;
+  }
   print_error(program, "rank " + std::to_string(launch.rank) + ": " + text);
 }
 
@@ -68,8 +83,9 @@ std::string& last_words() {
 
 int run_program(const std::string& name, int argc, char** argv,
                 const std::function<Command()>& make) {
+  const std::span<char* const> arguments(argv + std::min(argc, 1), argv + argc);
   const auto fail = [&](const std::string& text, Status status) {
-    tell(name, text, status);
+    tell(name, text, status, arguments);
     return static_cast<int>(status);
   };
   try {
@@ -78,7 +94,7 @@ int run_program(const std::string& name, int argc, char** argv,
     keep_standard_descriptors();
     ignore_write_signals();
     keep_freed_memory();
-    return run(make(), {argv + std::min(argc, 1), argv + argc});
+    return run(make(), {arguments.begin(), arguments.end()});
   } catch (const Error& error) {
     return fail(error.what(), error.status());
   } catch (const std::bad_alloc&) {

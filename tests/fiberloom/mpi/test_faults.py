@@ -152,6 +152,8 @@ class BadFrames(MpiCase):
         for options, out in ((["--nonsense"], self.out), (["--threads", "none"], self.out), ([], self.work / "file" / "out")):
             errors = self.run_ranks(4, *options, out=out, code=None)
             self.assertEqual(errors.count("fiberloom: error:"), 1, errors)
+        errors = self.run_ranks(4, "--nonsense", "--mpi", "off", code=None)
+        self.assertIn("fiberloom: error: rank ", errors)
 
 
 if __name__ == "__main__":
