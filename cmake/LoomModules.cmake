@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # loom_module(NAME [COLD] SOURCES ... DEPS ... PRIVATE_DEPS ...): one static library a folder; COLD: see below.
 # loom_isa_sources(TARGET file_cpu.cpp ...): compile each file once for every ISA level.
-# loom_test(NAME SOURCES ... DEPS ... LABELS ...): one GoogleTest program, found by CTest.
+# loom_test(NAME SOURCES ... DEPS ... LABELS ... [THREADED FILTER]): one GoogleTest program, found by CTest; of one that has
+# much else the thread sanitizer sees the cases that FILTER names.
 
 set(FIBERLOOM_WARNINGS -Wall -Wextra -Wconversion -Wshadow -Wno-sign-conversion)
 if(FIBERLOOM_WERROR)
@@ -136,7 +137,11 @@ function(loom_test name)
   if(NOT FIBERLOOM_TESTS)
     return()
   endif()
-  cmake_parse_arguments(A "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(A "" "TIMEOUT;THREADED" "SOURCES;DEPS;LABELS" ${ARGN})
+  set(cases)
+  if(A_THREADED AND FIBERLOOM_SANITIZE MATCHES "thread")
+    set(cases --gtest_filter=${A_THREADED})
+  endif()
   add_executable(${name} ${A_SOURCES})
   loom_together(${name})
   target_link_libraries(${name} PRIVATE ${A_DEPS} GTest::gtest GTest::gtest_main)
@@ -145,7 +150,7 @@ function(loom_test name)
   if(NOT A_TIMEOUT)
     set(A_TIMEOUT 600)
   endif()
-  add_test(NAME ${name} COMMAND ${name})
+  add_test(NAME ${name} COMMAND ${name} ${cases})
   # a folder of its own: two checkouts may be tested at the same time
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/test-files)
   set_tests_properties(${name} PROPERTIES LABELS "${A_LABELS}" TIMEOUT ${A_TIMEOUT}

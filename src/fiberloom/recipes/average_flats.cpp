@@ -14,7 +14,6 @@
 #include "fiberloom/recipes/calibration_steps.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/replaced.hpp"
-#include "loom/batch/fault.hpp"
 
 namespace fiberloom {
 namespace {
@@ -198,8 +197,9 @@ AverageFlatsSummary average_flats_of_camera(const CalibrationJob& job,
   try {
     flats = laid_together(sort_flats(beside));
   } catch (const Error& error) {  // another's own step tells of it; this camera can do without
-    // Where the machine failed to read it, the next try may well not.
-    if (beside.empty() || batch::fault_of(error) == batch::Fault::kMachine) throw;
+    // Where it was the machine that failed to read, the next try may well not.
+    const bool unread = error.system_error() != 0 || error.status() == Status::kNotFound;
+    if (beside.empty() || unread) throw;
     observer.warn(job.output + ": not laid beside the others of its band: " + error.what());
     flats = laid_together({});
   }

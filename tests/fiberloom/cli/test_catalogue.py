@@ -281,8 +281,7 @@ class Query(Case):
         for options, word in ((["--cone", "1,2"], "RA,DEC,ARCSEC"), (["--z", "x"], "MIN,MAX"), (["--targetid", "x"], "whole"),
                               (["--from", "sqlite_master"], "zbest"), (["--columns", "no_such"], "no column"),
                               (["--from", "tile", "--cone", "1,2,3"], "hpx"), (["SELECT 1", "--good"], "SQL"),
-                              ([""], "no text"), (["--format", "fits"], "-o FILE"),
-                              (["--limit", "-1"], "--limit")):
+                              ([""], "no text"), (["--format", "fits"], "-o FILE"), (["--limit", "-1"], "--limit")):
             self.assert_fails(self.catalogue("query", *options), 2, word)
         self.assert_fails(self.catalogue("query", "--format", "parquet"), 2, "-o FILE")
         self.assertEqual(len(self.rows()), 50, "and nothing was lost")

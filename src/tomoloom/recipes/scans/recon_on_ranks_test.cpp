@@ -177,6 +177,8 @@ TEST_F(ReconOnRanks, WhatIsFoundInTheScanIsFoundOnce) {
 TEST_F(ReconOnRanks, ATiltedAxisHasTheRowsBesideEachShare) {
   SimulateJob scan = small();
   scan.rows = 100;
+  scan.columns = 48;
+  scan.angles = 40;
   simulate(scan);
   ReconJob job = recon(scan);
   job.tilt_deg = 6;
