@@ -65,7 +65,7 @@ class Observation:
         self.shared_mask = arguments.integer("shared_mask", shared_mask, 0, 255)
         self.hwp_angle = None if hwp_angle is None else arguments.doubles("hwp_angle", hwp_angle, (samples,))
         self.azimuth = None if azimuth is None else arguments.doubles("azimuth", azimuth, (samples,))
-        self.intervals = None if intervals is None else [(int(a), int(b)) for a, b in intervals]
+        self.intervals = None if intervals is None else arguments.spans("intervals", intervals, samples)
         pairs = noise is None or (len(noise) == 2 and np.ndim(noise[0]) == 1 and np.ndim(noise[0][0]) == 0)
         self.noise = None if noise is None else [noise] * n if pairs else list(noise)
         self.name = str(name)

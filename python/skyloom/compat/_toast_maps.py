@@ -34,6 +34,9 @@ def _check(operator: Any, how: Any) -> None:
         from_toast.refuse(operator, "StokesWeights(cal=...) is not there")
     if not from_toast.is_plain(pixels.detector_pointing):
         from_toast.refuse(operator, "detector pointing but PointingDetectorSimple without deflection is not there")
+    for trait in ("boresight", "coord_in", "coord_out"):
+        if getattr(pixels.detector_pointing, trait) != getattr(weights.detector_pointing, trait):
+            from_toast.refuse(operator, f"pixels and weights whose detector pointing differs ({trait}) are not there")
     if getattr(how, "pre_process", None) is not None:
         from_toast.refuse(operator, "pre_process is not there")
 

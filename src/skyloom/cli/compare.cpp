@@ -72,6 +72,8 @@ int run_compare(const CompareCommand& command) {
   Console console(command.log.threshold());
   const std::vector<NamedFile> texts{{"--json", command.json}};
   check_text_outputs(texts);
+  const std::vector<NamedFile> maps{{"A", command.first}, {"B", command.second}};
+  check_distinct(texts, maps);
   const MapDifference found = compare_maps(command.first, command.second,
                                            command.free_mean ? Means::kTakenOff : Means::kKept);
   bool within = !found.columns.empty();

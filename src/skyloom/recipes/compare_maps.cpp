@@ -42,7 +42,8 @@ ColumnDifference compare_columns(const std::string& name, std::span<const double
   }
   out.rms = std::sqrt(squares / n);
   out.spread_second = std::sqrt(other / n);
-  out.relative = out.spread_second > 0 ? out.rms / out.spread_second : 0;
+  const double of_none = out.rms > 0 ? INFINITY : 0;  // of a second map that is all alike
+  out.relative = out.spread_second > 0 ? out.rms / out.spread_second : of_none;
   out.correlation = own > 0 && other > 0 ? products / std::sqrt(own * other) : 0;
   return out;
 }

@@ -39,6 +39,12 @@ TEST(CompareColumns, CountsWhatIsInOneAloneAndMeasuresTheRest) {
   EXPECT_EQ(compare_columns("I", {}, {}, Means::kKept).pixels, 0U);
 }
 
+TEST(CompareColumns, OfAMapThatIsAllAlikeAreBeyondAnyRelativeBound) {
+  const std::vector<double> a{1, 2}, none{0, 0};
+  EXPECT_EQ(compare_columns("I", a, none, Means::kKept).relative, INFINITY);
+  EXPECT_EQ(compare_columns("I", none, none, Means::kKept).relative, 0);
+}
+
 TEST(Projections, ShowTheSkyFromBelow) {
   // the middle, and to the left of it the east
   const auto middle = mollweide(320, 160, 640, 0), left = mollweide(200, 160, 640, 0);

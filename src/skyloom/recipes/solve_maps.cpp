@@ -17,6 +17,7 @@
 #include "skyloom/recipes/checkpoint.hpp"
 #include "skyloom/recipes/compressor.hpp"
 #include "skyloom/recipes/gls_maps.hpp"
+#include "skyloom/recipes/map_wishes.hpp"
 #include "skyloom/recipes/memory_plan.hpp"
 #include "skyloom/tod/shared_tod.hpp"
 
@@ -288,8 +289,15 @@ void tell_solution(SolvedMaps& of, const Observer& observer) {
                       summary.residuals.empty() ? 1.0 : summary.residuals.back()));
 }
 
-void check_job(const MapJob& job, const RankCompany* company) {
-  check_gls(job);
+/// Where no offsets are asked for no baseline is too short of samples for one.
+SolveOptions solve_options(const MapJob& job) {
+  SolveOptions out = job.solve;
+  if (job.binned_only || job.method == MapMethod::kGls) out.good_fraction = 0;
+  return out;
+}
+
+void check_job(const TodSource& source, const MapJob& job, const RankCompany* company) {
+  check_map_wishes(source, job);
   if (!job.checkpoint.empty() && (company == nullptr || company->first())) {
     check_place(job.checkpoint);
   }
@@ -300,7 +308,7 @@ void check_job(const MapJob& job, const RankCompany* company) {
 std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob& job,
                                        Executor& executor, const Observer& observer,
                                        RankCompany* company) {
-  check_job(job, company);
+  check_job(unfiltered, job, company);
   std::unique_ptr<Device> device = open_device(job, observer, company);
   const FilteredTod filtered(unfiltered, job.filters);
   const TodSource& all = job.filters.any() ? static_cast<const TodSource&>(filtered) : unfiltered;
@@ -327,7 +335,7 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   }
   check_good(job, company, summary);
   summary.compress = clock.lap();
-  out->system.emplace(out->sums.whole, streams, job.solve, executor, company);
+  out->system.emplace(out->sums.whole, streams, solve_options(job), executor, company);
   std::vector<Stream>().swap(streams);
   count_system(out->sums, *out->system, summary);
   count_all(company, summary);
