@@ -210,6 +210,16 @@ def test_bins_with_the_covariance_that_is_there():
         assert np.abs(a - b).max() < 1e-9 * np.abs(a).max() and data["a" + key].units == data["b" + key].units, key
 
 
+@pytest.mark.parametrize("flags", ["det_flags", "shared_flags"])
+def test_flags_that_are_named_must_be_there(flags):
+    data = observed()
+    pointing = fast.PointingDetectorSimple()
+    binning = toast.ops.BinMap(pixel_pointing=fast.PixelsHealpix(nside=32, detector_pointing=pointing),
+                               stokes_weights=fast.StokesWeights(mode="IQU", detector_pointing=pointing), **{flags: "typo"})
+    with pytest.raises(KeyError, match="typo"):
+        fast.MapMaker(binning=binning).apply(data)
+
+
 @pytest.mark.parametrize("change, what", [
     ({"mask": "mask"}, "mask"), ({"pattern": "D0.*"}, "pattern"), ({"mc_mode": True}, "mc_mode"),
     ({"solve_rcond_threshold": 1e-2}, "solve_rcond_threshold")])
@@ -220,6 +230,9 @@ def test_what_is_not_there_says_so(change, what):
                                stokes_weights=fast.StokesWeights(mode="IQU", detector_pointing=pointing))
     with pytest.raises(NotImplementedError, match=what):
         fast.MapMaker(binning=binning, **change).apply(data)
+    binning.stokes_weights.detector_pointing = fast.PointingDetectorSimple(coord_in="C", coord_out="G")
+    with pytest.raises(NotImplementedError, match="coord_in"):
+        fast.MapMaker(binning=binning).apply(data)
     binning.stokes_weights.mode = "I"
     with pytest.raises(NotImplementedError, match="IQU"):
         fast.MapMaker(binning=binning).apply(data)

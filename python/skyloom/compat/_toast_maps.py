@@ -42,7 +42,7 @@ def _check(operator: Any, how: Any) -> None:
 
 
 def _flag_rows(ob: Any, name: Any, mask: int, dets: Any) -> Any:
-    if name is None or name not in ob.detdata:
+    if name is None or not from_toast.has_flags(ob.detdata, name, from_toast.defaults.det_flags):
         return None
     return [np.asarray(ob.detdata[name][det]) & mask for det in dets]
 
