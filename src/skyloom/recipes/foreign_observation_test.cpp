@@ -177,6 +177,10 @@ TEST(ForeignObservation, OfWhichHalfIsFlaggedHasABinnedMapAllTheSame) {
   EXPECT_EQ(thrown_by([&] { (void)solve_maps(source, job, one); }).status, kNoGoodData);
   job.binned_only = true;
   EXPECT_EQ(solve_maps(source, job, one)->summary.good, 24U);
+  job.filters.polynomial = 30;  // of 24 samples: told, for nothing in the data flags them
+  EXPECT_TRUE(thrown_by([&] {
+                (void)solve_maps(source, job, one);
+              }).says("64 are flagged (1 stretches of detectors since no filter could be fitted)"));
 }
 
 TEST(MapJob, RefusesOptionsThatItWouldPassOver) {

@@ -167,16 +167,22 @@ void count_all(RankCompany* company, MapSummary& s) {
 
 /// Where nothing is good it is told why, not what that makes of pixels.
 void check_good(const MapJob& job, RankCompany* company, const MapSummary& s) {
-  double counts[] = {static_cast<double>(s.good), static_cast<double>(s.samples),
-                     static_cast<double>(s.flagged), static_cast<double>(s.not_finite)};
+  double counts[] = {static_cast<double>(s.good),     static_cast<double>(s.samples),
+                     static_cast<double>(s.flagged),  static_cast<double>(s.not_finite),
+                     static_cast<double>(s.unfitted), static_cast<double>(s.glitches)};
   if (company != nullptr) company->sum(counts);
   if (counts[0] > 0) return;
   if (counts[1] == 0) {
     throw Error(kNoGoodData, "no detector is left: all are flagged, or weigh nothing (NET 0)");
   }
+  std::string flagged = job.wcs ? " or outside of --wcs" : "";
+  if (counts[4] > 0) {
+    flagged += print(" (%.0f stretches of detectors since no filter could be fitted)", counts[4]);
+  }
+  if (counts[5] > 0) flagged += print(" (%.0f by --deglitch)", counts[5]);
   throw Error(kNoGoodData,
               print("none of %.0f samples is good: %.0f are flagged%s, %.0f not finite", counts[1],
-                    counts[2], job.wcs ? " or outside of --wcs" : "", counts[3]));
+                    counts[2], flagged.c_str(), counts[3]));
 }
 
 void count_system(const AllSums& sums, const OffsetSystem& system, MapSummary& summary) {
@@ -343,8 +349,7 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   summary.detectors = most_detectors(all);
   if (summary.unfitted > 0) {
     observer.warn(print(
-        "%zu stretches of detectors have too few good samples for the polynomial: they are left "
-        "out",
+        "%zu stretches of detectors are left out: their good samples do not determine a filter",
         summary.unfitted));
   }
   if (plan.parts() > 0) out->part_of = parts_of_baselines(source, job, parts);
