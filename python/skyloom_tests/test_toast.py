@@ -210,6 +210,20 @@ def test_bins_with_the_covariance_that_is_there():
         assert np.abs(a - b).max() < 1e-9 * np.abs(a).max() and data["a" + key].units == data["b" + key].units, key
 
 
+def test_a_prior_is_of_its_template_s_noise_model(tmp_path):
+    data = observed(minutes=5, longest=30)
+    for ob in data.obs:
+        dets, of = ob["noise_model"].detectors, ob["noise_model"]
+        ob["other"] = toast.noise_sim.AnalyticNoise(
+            detectors=dets, rate={det: of.rate(det) for det in dets}, fmin={det: 1e-4 * u.Hz for det in dets},
+            fknee={det: 2 * u.Hz for det in dets}, alpha={det: 2.0 for det in dets}, NET={det: of.NET(det) for det in dets})
+    for name, ops, model in (("slow", toast.ops, "other"), ("fast", fast, "other"), ("not", fast, "noise_model")):
+        mapped(ops, data, name, tmp_path, toast.templates.Offset(step_time=10 * u.second, times="times", noise_model=model,
+                                                                 use_noise_prior=True, precond_width=20))
+    apart = [np.abs(data[f"{name}_map"].data - data["slow_map"].data)[..., 1:].max() for name in ("fast", "not")]
+    assert apart[0] < 1e-2 * apart[1]
+
+
 @pytest.mark.parametrize("flags", ["det_flags", "shared_flags"])
 def test_flags_that_are_named_must_be_there(flags):
     data = observed()
