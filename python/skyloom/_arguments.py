@@ -74,6 +74,21 @@ def integer(name: str, value: Any, low: int = 0, high: int = 2**62) -> int:
     return result
 
 
+def leakages(value: Any, n: int) -> Doubles:
+    """Cross-polar leakages of detectors."""
+    out = doubles("leakage", value, (n,))
+    if not ((out >= 0) & (out <= 1)).all():
+        raise ValueError("leakage: expected numbers from 0 to 1")
+    return out
+
+
+def gammas(value: Any, n: int, plate: Any) -> Doubles:
+    """Angles of detectors on the focal plane, which matter behind a half-wave plate alone."""
+    if value is None and plate is not None:
+        raise ValueError("gamma: expected each detector's angle on the focal plane, which hwp_angle asks for")
+    return doubles("gamma", 0.0 if value is None else value, (n,))
+
+
 def spans(name: str, value: Any, samples: int) -> List[Tuple[int, int]]:
     """Samples [first, end), growing and apart."""
     out: List[Tuple[int, int]] = []
