@@ -36,6 +36,7 @@ void write_json(const MapCommand& command, const MapSummary& summary, const RunF
   for (const auto& [key, text] : option_texts(read_option_rows(), command.data)) {
     json["options"][key] = text;
   }
+  json["options"]["coord"] = command.maps.coordinates;
   write_text(command.json, json.dump(2) + "\n");
 }
 

@@ -198,6 +198,38 @@ TEST(MapJob, RefusesOptionsThatItWouldPassOver) {
   EXPECT_TRUE(says([](MapJob& job) { job.filters.ground.trend.reset(); }, "--ground-trend"));
 }
 
+/// Observations whose detectors are left out one by one: the first from the second on.
+class Fewer final : public TodSource {
+ public:
+  explicit Fewer(const TodSource& source) {
+    for (std::size_t i = 0; i < source.observations(); ++i) {
+      observations_.push_back(source.observation(i));
+      auto& detectors = observations_.back().plane.detectors;
+      if (i > 0) detectors.erase(detectors.begin());
+    }
+  }
+  [[nodiscard]] std::size_t observations() const override { return observations_.size(); }
+  [[nodiscard]] const Observation& observation(std::size_t number) const override {
+    return observations_[number];
+  }
+  [[nodiscard]] Boresight boresight(std::size_t /*number*/) const override { return {}; }
+  void read(std::size_t /*number*/, const Boresight& /*boresight*/, std::size_t /*first*/,
+            std::span<const Signal> /*signals*/) const override {}
+
+ private:
+  std::vector<Observation> observations_;
+};
+
+TEST(SplitPlan, HasADetectorInTheSamePartInAllObservations) {
+  const SimulatedTod whole(test::small_simulation(), nullptr);
+  const SplitPlan plan(Fewer(whole), split_of("detectors"));
+  for (std::size_t d = 0; d < 14; ++d) {
+    EXPECT_EQ(plan.part(0, d, 0), d % 2);
+    if (d == 0) continue;
+    EXPECT_EQ(plan.part(1, d - 1, 0), d % 2) << d;
+  }
+}
+
 TEST(SimulateJob, RefusesOptionsOfAnotherKindOfScan) {
   const auto refused = [](const char* key, const char* text, const char* schedule) {
     SimulateJob job;
