@@ -51,9 +51,9 @@ void check_files(const MapCommand& command) {
 
 int run_map(MapCommand& command) {
   const auto start = std::chrono::steady_clock::now();
+  if (!command.memory.empty()) command.maps.memory = parse_bytes(command.memory);
   const auto work = [&](Console& console, RankCompany* company, const RankFacts& ranks) {
     const Observer observer = console.observer();
-    if (!command.memory.empty()) command.maps.memory = parse_bytes(command.memory);
     if (company == nullptr || company->first()) check_files(command);
     const auto executor = make_executor(command.threads);
     return_large_blocks();  // what reading needed is there for the maps

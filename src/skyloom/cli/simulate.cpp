@@ -87,13 +87,13 @@ void check_files(const SimulateCommand& command, const TodSource& source) {
 
 int run_simulate(SimulateCommand& command) {
   const auto start = std::chrono::steady_clock::now();
+  check_wishes(command);
+  if (!command.memory.empty()) command.maps.memory = parse_bytes(command.memory);
+  SimulationOptions simulation = simulation_of(command.job);
+  const bool ecliptic = !simulation.schedule && simulation.scan.frame == Frame::kEcliptic;
+  command.maps.coordinates = ecliptic ? "E" : "C";
   const auto work = [&](Console& console, RankCompany* company, const RankFacts& ranks) {
     const Observer observer = console.observer();
-    check_wishes(command);  // here, so that the first of several processes alone tells of it
-    if (!command.memory.empty()) command.maps.memory = parse_bytes(command.memory);
-    SimulationOptions simulation = simulation_of(command.job);
-    const bool ecliptic = !simulation.schedule && simulation.scan.frame == Frame::kEcliptic;
-    command.maps.coordinates = ecliptic ? "E" : "C";
     const auto executor = make_executor(command.threads);
     return_large_blocks();  // what the noise needed is there for the maps
     simulation.ground.map = map_of(command.job.ground_map, observer);
