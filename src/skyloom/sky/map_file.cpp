@@ -123,16 +123,18 @@ SkyMap read_sky(const std::string& path) {
   sky.pixels = file.pixels();
   sky.frame = file.frame();
   sky.values.assign(kStokes * static_cast<std::size_t>(sky.pixels.pixels()), 0.0F);
+  std::vector<bool> lacking(static_cast<std::size_t>(sky.pixels.pixels()));
   for (std::size_t c = 0; c < (columns < kStokes ? 1 : kStokes); ++c) {
     const std::vector<double> values = file.column(c);
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (std::isnan(values[i])) {
-        sky.unseen += c == 0 ? 1 : 0;
+        lacking[i] = true;
       } else {
         sky.values[kStokes * i + c] = static_cast<float>(*kelvin * values[i]);
       }
     }
   }
+  sky.unseen = static_cast<std::size_t>(std::count(lacking.begin(), lacking.end(), true));
   return sky;
 }
 

@@ -18,7 +18,7 @@ struct SkyMap {
   Healpix pixels{1};
   /// [pixel, NESTED][I, Q, U]
   std::vector<float> values;
-  std::size_t unseen = 0;  ///< pixels without a value, 0 here
+  std::size_t unseen = 0;  ///< pixels without a value of I, Q or U, 0 here
   std::string frame = {};  ///< COORDSYS of what it was read from; empty: not said
 };
 

@@ -50,6 +50,13 @@ TEST(SkyFits, UnseenPixelsAreZeroAndCounted) {
   EXPECT_EQ(sky.values[3 * 3], 0);
   EXPECT_EQ(sky.values[3 * 5], 7);
   EXPECT_EQ(sky.values[3 * 5 + 1], 0);
+  write_map(folder.file("m.fits"), Overwrite::kYes, Healpix(1), {.columns = {"I", "Q", "U"}},
+            [](Pixel p, double* out) {
+              out[0] = p == 3 ? kUnseen : 7;
+              out[1] = p == 3 || p == 4 ? kUnseen : 7;
+              out[2] = p == 5 ? kUnseen : 7;
+            });
+  EXPECT_EQ(read_sky(folder.file("m.fits")).unseen, 3U);
 }
 
 TEST(SkyFits, ReadsAPartOfTheSky) {
