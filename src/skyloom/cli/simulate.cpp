@@ -16,6 +16,7 @@
 #include "skyloom/cli/map_summary.hpp"
 #include "skyloom/cli/on_ranks.hpp"
 #include "skyloom/recipes/map_option_table.hpp"
+#include "skyloom/recipes/map_wishes.hpp"
 #include "skyloom/recipes/simulate_option_table.hpp"
 #include "skyloom/recipes/simulation.hpp"
 #include "skyloom/recipes/write_observations.hpp"
@@ -82,6 +83,7 @@ void check_files(const SimulateCommand& command, const TodSource& source) {
                                       {"--schedule", job.schedule},
                                       {"--focal-plane", job.focal_plane}};
   if (command.maps.folder.empty()) return check_distinct(others, inputs);
+  check_map_wishes(source, command.maps);
   check_map_files(command.maps, others, inputs);
 }
 

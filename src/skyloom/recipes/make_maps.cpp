@@ -220,16 +220,6 @@ std::vector<std::string> map_files(const MapJob& job) {
 
 void check_map_files(const MapJob& job, std::span<const NamedFile> others,
                      std::span<const NamedFile> inputs) {
-  std::vector<NamedFile> outputs(others.begin(), others.end());
-  for (const std::string& path : map_files(job)) {
-    check_output(path, job.overwrite);
-    outputs.push_back({"a map", path});
-  }
-  check_distinct(outputs, inputs);
-}
-
-MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& executor,
-                     const Observer& observer, RankCompany* company) {
   if (job.partial && job.wcs) {
     throw Error(Status::kUsage,
                 "--partial with --wcs: expected one of them, an image has all of its cells");
@@ -244,6 +234,16 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
                                  "room for what was not hit"));
     }
   }
+  std::vector<NamedFile> outputs(others.begin(), others.end());
+  for (const std::string& path : map_files(job)) {
+    check_output(path, job.overwrite);
+    outputs.push_back({"a map", path});
+  }
+  check_distinct(outputs, inputs);
+}
+
+MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& executor,
+                     const Observer& observer, RankCompany* company) {
   if (company == nullptr || company->first()) check_map_files(job);
   const std::unique_ptr<SolvedMaps> maps = solve_maps(source, job, executor, observer, company);
   StageClock clock;

@@ -18,8 +18,9 @@ namespace skyloom {
 /// The files that make_maps() writes, in their order.
 [[nodiscard]] std::vector<std::string> map_files(const MapJob& job);
 
-/// Throws kUsage where a file of these maps is one of `inputs` or of `others`, the run's further
-/// outputs, kOutputExists where one is there that is to stay, kUnwritable.
+/// Throws kUsage where there are no such files (--partial with --wcs), or one of them is one of
+/// `inputs` or of `others`, the run's further outputs; kOutputExists where one is there that is to
+/// stay; kUnwritable.
 void check_map_files(const MapJob& job, std::span<const NamedFile> others = {},
                      std::span<const NamedFile> inputs = {});
 

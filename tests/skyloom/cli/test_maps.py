@@ -67,6 +67,8 @@ class Maps(Case):
                       ("compare", maps / "map.fits", maps / "binned.fits", "--json", maps / "map.fits"),
                       ("view", maps / "map.fits", "-o", maps / "map.fits")):
             self.fails(2, "put", *asked)  # an input, or two outputs
+        for wish in (("--partial", "--wcs", "car:0,0,10,10,1"), ("--prior", "--method", "gls"), ("--ground-split",)):
+            self.fails(2, "expected", "simulate", "-o", self.out / "new", "--maps", self.out / "m", *SMALL, *MAPS, *wish)
         for name in ("rcond", "invcov", "cov", "binned", "hits"):
             (maps / f"{name}.fits").unlink()
         self.fails(32, "map.fits: exists", "map", one, "-o", maps, *MAPS, "--no-clobber")
