@@ -2,7 +2,7 @@
 """Arguments of calls become arrays and numbers that the library takes, or an error that names them."""
 import math
 import operator
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 import numpy.typing as npt
@@ -72,6 +72,32 @@ def integer(name: str, value: Any, low: int = 0, high: int = 2**62) -> int:
     if not low <= result <= high:
         raise ValueError(f"{name}: expected an integer from {low} to {high}, got {result}")
     return result
+
+
+def leakages(value: Any, n: int) -> Doubles:
+    """Cross-polar leakages of detectors."""
+    out = doubles("leakage", value, (n,))
+    if not ((out >= 0) & (out <= 1)).all():
+        raise ValueError("leakage: expected numbers from 0 to 1")
+    return out
+
+
+def gammas(value: Any, n: int, plate: Any) -> Doubles:
+    """Angles of detectors on the focal plane, which matter behind a half-wave plate alone."""
+    if value is None and plate is not None:
+        raise ValueError("gamma: expected each detector's angle on the focal plane, which hwp_angle asks for")
+    return doubles("gamma", 0.0 if value is None else value, (n,))
+
+
+def spans(name: str, value: Any, samples: int) -> List[Tuple[int, int]]:
+    """Samples [first, end), growing and apart."""
+    out: List[Tuple[int, int]] = []
+    for one in value:
+        first, end = (integer(name, i, 0, samples) for i in one)
+        if not (out[-1][1] if out else 0) <= first < end:
+            raise ValueError(f"{name}: expected samples [first, end), growing and apart, got [{first}, {end})")
+        out.append((first, end))
+    return out
 
 
 def threads(value: Optional[int]) -> int:

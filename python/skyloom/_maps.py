@@ -31,7 +31,7 @@ class Observation:
         1/K^2 of a sample of each detector, above 0.
     names : list of str, optional
     leakage, gamma : float or array
-        As of `stokes_weights`.
+        As of `stokes_weights`: with `hwp_angle` there must be a `gamma`.
     flags : array [detector][sample], or a list, optional
         What has bits of `flag_mask` is left out.
     shared_flags : array [sample], optional
@@ -47,7 +47,7 @@ class Observation:
     """
 
     def __init__(self, boresight: Any, quats: Any, signal: Any, *, rate: float, weights: Any = 1.0,
-                 names: Optional[Sequence[str]] = None, leakage: Any = 0.0, gamma: Any = 0.0, flags: Any = None,
+                 names: Optional[Sequence[str]] = None, leakage: Any = 0.0, gamma: Any = None, flags: Any = None,
                  flag_mask: int = 255, shared_flags: Any = None, shared_mask: int = 255, hwp_angle: Any = None,
                  intervals: Any = None, noise: Any = None, azimuth: Any = None, name: str = "observation") -> None:
         self.boresight = arguments.doubles("boresight", boresight, (None, 4))
@@ -57,15 +57,15 @@ class Observation:
         self.rate = arguments.number("rate", rate, 1e-9, 1e12)
         self.weights = arguments.doubles("weights", weights, (n,))
         self.names = [f"detector {i}" for i in range(n)] if names is None else [str(one) for one in names]
-        self.leakage = arguments.doubles("leakage", leakage, (n,))
-        self.gamma = arguments.doubles("gamma", gamma, (n,))
+        self.leakage = arguments.leakages(leakage, n)
+        self.gamma = arguments.gammas(gamma, n, hwp_angle)
         self.flags = None if flags is None else [arguments.flag_row("flags", row, samples) for row in flags]
         self.flag_mask = arguments.integer("flag_mask", flag_mask, 0, 255)
         self.shared_flags = None if shared_flags is None else arguments.flag_row("shared_flags", shared_flags, samples)
         self.shared_mask = arguments.integer("shared_mask", shared_mask, 0, 255)
         self.hwp_angle = None if hwp_angle is None else arguments.doubles("hwp_angle", hwp_angle, (samples,))
         self.azimuth = None if azimuth is None else arguments.doubles("azimuth", azimuth, (samples,))
-        self.intervals = None if intervals is None else [(int(a), int(b)) for a, b in intervals]
+        self.intervals = None if intervals is None else arguments.spans("intervals", intervals, samples)
         pairs = noise is None or (len(noise) == 2 and np.ndim(noise[0]) == 1 and np.ndim(noise[0][0]) == 0)
         self.noise = None if noise is None else [noise] * n if pairs else list(noise)
         self.name = str(name)

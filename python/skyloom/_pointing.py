@@ -9,15 +9,15 @@ from . import _arguments as arguments
 from . import _core
 
 
-def look(boresight: Any, quats: Any, leakage: Any = 0.0, gamma: Any = 0.0, hwp_angle: Any = None,
+def look(boresight: Any, quats: Any, leakage: Any = 0.0, gamma: Any = None, hwp_angle: Any = None,
          threads: Optional[int] = None) -> Any:
     """What the loops over samples take: all detectors on one boresight."""
     bore = arguments.doubles("boresight", boresight, (None, 4))
     places = arguments.doubles("quats", quats, (None, 4))
     n, samples = len(places), len(bore)
     plate = [] if hwp_angle is None else arguments.doubles("hwp_angle", hwp_angle, (samples,))
-    return _core.Look(bore[np.newaxis], [0] * n, places, arguments.doubles("leakage", leakage, (n,)),
-                      arguments.doubles("gamma", gamma, (n,)), plate, [(0, samples)], arguments.threads(threads))
+    return _core.Look(bore[np.newaxis], [0] * n, places, arguments.leakages(leakage, n),
+                      arguments.gammas(gamma, n, hwp_angle), plate, [(0, samples)], arguments.threads(threads))
 
 
 def pixels(boresight: Any, quats: Any, nside: int, *, nest: bool = True,
@@ -41,7 +41,7 @@ def pixels(boresight: Any, quats: Any, nside: int, *, nest: bool = True,
     return out
 
 
-def stokes_weights(boresight: Any, quats: Any, *, leakage: Any = 0.0, gamma: Any = 0.0, hwp_angle: Any = None,
+def stokes_weights(boresight: Any, quats: Any, *, leakage: Any = 0.0, gamma: Any = None, hwp_angle: Any = None,
                    iau: bool = False, threads: Optional[int] = None) -> arguments.Doubles:
     """Weights [detector][sample][I, Q, U]: a sample is their sum with the sky's I, Q, U.
 
@@ -62,7 +62,7 @@ def stokes_weights(boresight: Any, quats: Any, *, leakage: Any = 0.0, gamma: Any
     return out
 
 
-def pointing(boresight: Any, quats: Any, nside: int, *, nest: bool = True, leakage: Any = 0.0, gamma: Any = 0.0,
+def pointing(boresight: Any, quats: Any, nside: int, *, nest: bool = True, leakage: Any = 0.0, gamma: Any = None,
              hwp_angle: Any = None, iau: bool = False,
              threads: Optional[int] = None) -> "Tuple[npt.NDArray[np.int32], arguments.Doubles]":
     """`pixels` and `stokes_weights`."""

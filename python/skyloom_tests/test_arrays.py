@@ -258,6 +258,12 @@ Q = [[0, 0, 0, 1.0]]
     (TypeError, lambda b: skyloom.Observation(b, Q, [np.zeros(len(b), dtype=complex)], rate=1)),
     (ValueError, lambda b: skyloom.Observation(b, Q, [np.zeros(len(b))], rate=1, flags=[np.full(len(b), 256)])),
     (ValueError, lambda b: skyloom.make_maps(skyloom.Observation(b, Q, [np.zeros(len(b))], rate=1, intervals=[(5, 9**9)]))),
+    (ValueError, lambda b: skyloom.stokes_weights(b, Q, leakage=1.1)), (ValueError, lambda b: skyloom.stokes_weights(b, Q, leakage=-0.1)),
+    (ValueError, lambda b: skyloom.stokes_weights(b, Q, hwp_angle=np.zeros(len(b)))),
+    (ValueError, lambda b: skyloom.Observation(b, Q, [np.zeros(len(b))], rate=1, hwp_angle=np.zeros(len(b)))),
+    (ValueError, lambda b: skyloom.Observation(b, Q, [np.zeros(len(b))], rate=1, leakage=2)),
+    *((ValueError, lambda b, spans=spans: skyloom.Observation(b, Q, [np.zeros(len(b))], rate=1, intervals=spans))
+      for spans in ([(0, 1000), (500, 1500)], [(800, 1500), (0, 800)], [(-5, 800)], [(7, 7)])),
     (ValueError, lambda b: skyloom.make_maps(skyloom.Observation(0 * b, Q, [np.zeros(len(b))], rate=1))),
     (TypeError, lambda b: skyloom.make_maps([b])), (TypeError, lambda b: skyloom.make_maps([])),
     (skyloom.NoGoodDataError, lambda b: skyloom.make_maps(skyloom.Observation(b, Q, [np.full(len(b), np.nan)], rate=1))),

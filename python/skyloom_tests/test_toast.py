@@ -210,6 +210,30 @@ def test_bins_with_the_covariance_that_is_there():
         assert np.abs(a - b).max() < 1e-9 * np.abs(a).max() and data["a" + key].units == data["b" + key].units, key
 
 
+def test_a_prior_is_of_its_template_s_noise_model(tmp_path):
+    data = observed(minutes=5, longest=30)
+    for ob in data.obs:
+        dets, of = ob["noise_model"].detectors, ob["noise_model"]
+        ob["other"] = toast.noise_sim.AnalyticNoise(
+            detectors=dets, rate={det: of.rate(det) for det in dets}, fmin={det: 1e-4 * u.Hz for det in dets},
+            fknee={det: 2 * u.Hz for det in dets}, alpha={det: 2.0 for det in dets}, NET={det: of.NET(det) for det in dets})
+    for name, ops, model in (("slow", toast.ops, "other"), ("fast", fast, "other"), ("not", fast, "noise_model")):
+        mapped(ops, data, name, tmp_path, toast.templates.Offset(step_time=10 * u.second, times="times", noise_model=model,
+                                                                 use_noise_prior=True, precond_width=20))
+    apart = [np.abs(data[f"{name}_map"].data - data["slow_map"].data)[..., 1:].max() for name in ("fast", "not")]
+    assert apart[0] < 1e-2 * apart[1]
+
+
+@pytest.mark.parametrize("flags", ["det_flags", "shared_flags"])
+def test_flags_that_are_named_must_be_there(flags):
+    data = observed()
+    pointing = fast.PointingDetectorSimple()
+    binning = toast.ops.BinMap(pixel_pointing=fast.PixelsHealpix(nside=32, detector_pointing=pointing),
+                               stokes_weights=fast.StokesWeights(mode="IQU", detector_pointing=pointing), **{flags: "typo"})
+    with pytest.raises(KeyError, match="typo"):
+        fast.MapMaker(binning=binning).apply(data)
+
+
 @pytest.mark.parametrize("change, what", [
     ({"mask": "mask"}, "mask"), ({"pattern": "D0.*"}, "pattern"), ({"mc_mode": True}, "mc_mode"),
     ({"solve_rcond_threshold": 1e-2}, "solve_rcond_threshold")])
@@ -220,6 +244,9 @@ def test_what_is_not_there_says_so(change, what):
                                stokes_weights=fast.StokesWeights(mode="IQU", detector_pointing=pointing))
     with pytest.raises(NotImplementedError, match=what):
         fast.MapMaker(binning=binning, **change).apply(data)
+    binning.stokes_weights.detector_pointing = fast.PointingDetectorSimple(coord_in="C", coord_out="G")
+    with pytest.raises(NotImplementedError, match="coord_in"):
+        fast.MapMaker(binning=binning).apply(data)
     binning.stokes_weights.mode = "I"
     with pytest.raises(NotImplementedError, match="IQU"):
         fast.MapMaker(binning=binning).apply(data)

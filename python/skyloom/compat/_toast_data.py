@@ -7,6 +7,7 @@ import numpy.typing as npt
 import toast.ops
 import toast.qarray
 from astropy import units
+from toast.observation import default_values as defaults
 
 from .. import _core
 
@@ -43,9 +44,16 @@ def ranges_of(observation: Any, view: Any) -> List[Tuple[int, int]]:
     return [(int(one.first), int(one.last)) for one in observation.intervals[view]]
 
 
+def has_flags(there: Any, name: str, usual: str) -> bool:
+    """Whether there are flags; those of another name than the usual one must be there."""
+    if name not in there and name != usual:
+        raise KeyError(f"there are no flags '{name}'")
+    return name in there
+
+
 def flags_of(observation: Any, name: Any, mask: int) -> Any:
     """Samples with bits of the mask, or None."""
-    if name is None or name not in observation.shared:
+    if name is None or not has_flags(observation.shared, name, defaults.shared_flags):
         return None
     return (np.asarray(observation.shared[name].data) & mask) != 0
 

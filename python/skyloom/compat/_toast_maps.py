@@ -34,17 +34,21 @@ def _check(operator: Any, how: Any) -> None:
         from_toast.refuse(operator, "StokesWeights(cal=...) is not there")
     if not from_toast.is_plain(pixels.detector_pointing):
         from_toast.refuse(operator, "detector pointing but PointingDetectorSimple without deflection is not there")
+    for trait in ("boresight", "coord_in", "coord_out"):
+        if getattr(pixels.detector_pointing, trait) != getattr(weights.detector_pointing, trait):
+            from_toast.refuse(operator, f"pixels and weights whose detector pointing differs ({trait}) are not there")
     if getattr(how, "pre_process", None) is not None:
         from_toast.refuse(operator, "pre_process is not there")
 
 
 def _flag_rows(ob: Any, name: Any, mask: int, dets: Any) -> Any:
-    if name is None or name not in ob.detdata:
+    if name is None or not from_toast.has_flags(ob.detdata, name, from_toast.defaults.det_flags):
         return None
     return [np.asarray(ob.detdata[name][det]) & mask for det in dets]
 
 
-def _observation(ob: Any, how: Any, dets: Any, det_data: Optional[str], times: str, with_noise: bool) -> Observation:
+def _observation(ob: Any, how: Any, dets: Any, det_data: Optional[str], times: str,
+                 spectra: Optional[str]) -> Observation:
     """An observation of TOAST, its arrays as they lie."""
     pointing, plate = how.pixel_pointing.detector_pointing, how.stokes_weights.hwp_angle
     samples = ob.n_local_samples
@@ -66,9 +70,9 @@ def _observation(ob: Any, how: Any, dets: Any, det_data: Optional[str], times: s
         signal = signal if scale == 1 else [scale * row for row in signal]
     model, weight_units = ob[how.noise_model], 1.0 / how.det_data_units**2
     noise = None
-    if with_noise:
-        psd_units = how.det_data_units**2 * units.second
-        noise = [(model.freq(det).to_value("Hz"), model.psd(det).to_value(psd_units)) for det in dets]
+    if spectra is not None:
+        psd_units, known = how.det_data_units**2 * units.second, ob[spectra]
+        noise = [(known.freq(det).to_value("Hz"), known.psd(det).to_value(psd_units)) for det in dets]
     turning = plate is not None and plate in ob.shared
     return Observation(
         from_toast.boresight_of(ob, pointing), from_toast.places_of(ob, dets), signal,
@@ -81,8 +85,8 @@ def _observation(ob: Any, how: Any, dets: Any, det_data: Optional[str], times: s
 
 
 def _collect(data: Any, how: Any, detectors: Any, det_data: Optional[str], times: str = "times",
-             with_noise: bool = False) -> Tuple[List[Observation], List[Tuple[Any, List[str]]]]:
-    """All observations with detectors that have a weight, and which those are."""
+             spectra: Optional[str] = None) -> Tuple[List[Observation], List[Tuple[Any, List[str]]]]:
+    """All observations with detectors that have a weight, and which those are; `spectra`: the noise model of a prior."""
     out, who = [], []
     weight_units = 1.0 / how.det_data_units**2
     for ob in data.obs:
@@ -90,7 +94,7 @@ def _collect(data: Any, how: Any, detectors: Any, det_data: Optional[str], times
         dets = [det for det in ob.select_local_detectors(detectors, flagmask=how.det_mask)
                 if model.detector_weight(det).to_value(weight_units) > 0]
         if dets:
-            out.append(_observation(ob, how, dets, det_data, times, with_noise))
+            out.append(_observation(ob, how, dets, det_data, times, spectra))
             who.append((ob, dets))
     return out, who
 
@@ -183,7 +187,7 @@ class MapMaker(toast.ops.MapMaker):  # type: ignore[misc]
                        "good_fraction": offset.good_fraction, "tolerance": float(np.sqrt(self.convergence)),
                        "iterations": self.iter_max}
         observations, who = _collect(data, how, detectors, self.det_data, self.times,
-                                     offset is not None and offset.use_noise_prior)
+                                     offset.noise_model if options.get("prior") else None)
         if not observations:
             return
         with warnings.catch_warnings(record=True) as told:

@@ -72,8 +72,11 @@ int run_compare(const CompareCommand& command) {
   Console console(command.log.threshold());
   const std::vector<NamedFile> texts{{"--json", command.json}};
   check_text_outputs(texts);
-  const MapDifference found = compare_maps(command.first, command.second,
-                                           command.free_mean ? Means::kTakenOff : Means::kKept);
+  const std::vector<NamedFile> maps{{"A", command.first}, {"B", command.second}};
+  check_distinct(texts, maps);
+  const MapDifference found =
+      compare_maps(command.first, command.second,
+                   command.free_mean ? Means::kTakenOff : Means::kKept, console.observer());
   bool within = !found.columns.empty();
   Json json{{"program", "skyloom compare"}, {"columns", Json::array()}};
   for (const ColumnDifference& d : found.columns) {

@@ -15,6 +15,7 @@
 #include "skyloom/cli/exit_codes.hpp"
 #include "skyloom/cli/map_summary.hpp"
 #include "skyloom/cli/on_ranks.hpp"
+#include "skyloom/recipes/make_maps.hpp"
 #include "skyloom/recipes/map_option_table.hpp"
 #include "skyloom/recipes/read_option_table.hpp"
 
@@ -35,16 +36,25 @@ void write_json(const MapCommand& command, const MapSummary& summary, const RunF
   for (const auto& [key, text] : option_texts(read_option_rows(), command.data)) {
     json["options"][key] = text;
   }
+  json["options"]["coord"] = command.maps.coordinates;
   write_text(command.json, json.dump(2) + "\n");
+}
+
+/// The first of several processes looks for all of them.
+void check_files(const MapCommand& command) {
+  const std::vector<NamedFile> others{{"--json", command.json}};
+  std::vector<NamedFile> inputs;
+  check_text_outputs(others);
+  for (const std::string& path : command.observations) inputs.push_back({"an observation", path});
+  check_map_files(command.maps, others, inputs);
 }
 
 int run_map(MapCommand& command) {
   const auto start = std::chrono::steady_clock::now();
-  const std::vector<NamedFile> texts{{"--json", command.json}};
-  check_text_outputs(texts);
   if (!command.memory.empty()) command.maps.memory = parse_bytes(command.memory);
   const auto work = [&](Console& console, RankCompany* company, const RankFacts& ranks) {
     const Observer observer = console.observer();
+    if (company == nullptr || company->first()) check_files(command);
     const auto executor = make_executor(command.threads);
     return_large_blocks();  // what reading needed is there for the maps
     const StoredTod source(command.observations, command.data);

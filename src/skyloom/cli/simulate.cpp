@@ -16,6 +16,7 @@
 #include "skyloom/cli/map_summary.hpp"
 #include "skyloom/cli/on_ranks.hpp"
 #include "skyloom/recipes/map_option_table.hpp"
+#include "skyloom/recipes/map_wishes.hpp"
 #include "skyloom/recipes/simulate_option_table.hpp"
 #include "skyloom/recipes/simulation.hpp"
 #include "skyloom/recipes/write_observations.hpp"
@@ -41,6 +42,14 @@ std::shared_ptr<const SkyMap> map_of(const std::string& path, const Observer& ob
   return sky;
 }
 
+/// A sky of other coordinates than the scan's is not turned.
+void tell_frame(const std::string& path, const SkyMap* sky, const std::string& scanned,
+                const Observer& observer) {
+  if (sky == nullptr || sky->frame.empty() || is_frame(sky->frame, scanned)) return;
+  observer.warn(path + ": COORDSYS " + sky->frame + ", and the scan is in " + scanned +
+                ": its pixels are taken as if they were in " + scanned);
+}
+
 void write_summary(const SimulateCommand& command, const MapSummary& summary,
                    const RunFacts& facts) {
   Json json = summary_json(summary, command.maps, facts);
@@ -57,8 +66,25 @@ void check_wishes(const SimulateCommand& command) {
   if (!command.json.empty() && command.maps.folder.empty()) {
     throw Error(Status::kUsage, "--json: expected --maps, which it tells of");
   }
-  const std::vector<NamedFile> texts{{"--json", command.json}};
-  check_text_outputs(texts);
+}
+
+/// Before anything is written. The first of several processes looks for all of them.
+void check_files(const SimulateCommand& command, const TodSource& source) {
+  std::vector<NamedFile> others{{"--json", command.json}};
+  check_text_outputs(others);
+  if (!command.folder.empty()) {
+    for (const std::string& path : observation_files(source, command.folder)) {
+      others.push_back({"an observation", path});
+    }
+  }
+  const SimulateJob& job = command.job;
+  const std::vector<NamedFile> inputs{{"--sky", job.sky},
+                                      {"--ground-map", job.ground_map},
+                                      {"--schedule", job.schedule},
+                                      {"--focal-plane", job.focal_plane}};
+  if (command.maps.folder.empty()) return check_distinct(others, inputs);
+  check_map_wishes(source, command.maps);
+  check_map_files(command.maps, others, inputs);
 }
 
 int run_simulate(SimulateCommand& command) {
@@ -73,7 +99,10 @@ int run_simulate(SimulateCommand& command) {
     const auto executor = make_executor(command.threads);
     return_large_blocks();  // what the noise needed is there for the maps
     simulation.ground.map = map_of(command.job.ground_map, observer);
-    const SimulatedTod source(simulation, map_of(command.job.sky, observer));
+    const auto sky = map_of(command.job.sky, observer);
+    tell_frame(command.job.sky, sky.get(), command.maps.coordinates, observer);
+    const SimulatedTod source(simulation, sky);
+    if (company == nullptr || company->first()) check_files(command, source);
     if (!command.folder.empty()) {
       const Turn turn = company != nullptr ? Turn{company->rank(), company->size()} : Turn{};
       const auto paths = write_observations(source, command.folder, command.maps.overwrite,

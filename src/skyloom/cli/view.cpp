@@ -25,6 +25,12 @@ int run_view(ViewCommand& command) {
   if (!command.middle.empty()) command.job.middle = sky_place_of(command.middle);
   const std::vector<NamedFile> texts{{"-o", command.page}};
   check_text_outputs(texts);
+  const ViewJob& job = command.job;
+  const std::vector<NamedFile> inputs{{"MAPS", job.folder},
+                                      {"--with", job.other},
+                                      {"--noise", job.noise},
+                                      {"--summary", job.summary}};
+  check_distinct(texts, inputs);
   const auto executor = make_executor(command.threads);
   write_text(command.page, view_maps(command.job, *executor, observer));
   observer.info("wrote " + command.page);

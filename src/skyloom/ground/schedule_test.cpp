@@ -332,6 +332,9 @@ TEST(Scheduler, SaysWhatCannotBe) {
   options = two_patches();
   options.stop = options.start;
   EXPECT_EQ(status(), Status::kUsage);
+  options = two_patches();
+  options.patches.push_back(options.patches.front());  // simulate would find two scans of one name
+  EXPECT_EQ(status(), Status::kUsage);
   for (const char* patch : {"", "a", "a,1,2,3", "a,0,1,2,3", "a,1,2,100,3", "a,1,x,2,3", ",1,2,3,4",
                             "a b,1,2,3,4", "a,1,2,3,2,3"}) {
     EXPECT_EQ(thrown_by([&] { (void)patch_of(patch); }).status, Status::kUsage) << patch;

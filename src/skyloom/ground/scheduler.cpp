@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <set>
 
 #include "loom/base/error.hpp"
 #include "loom/base/number_text.hpp"
@@ -314,7 +315,13 @@ Patch patch_of(const std::string& text) {
 GroundSchedule make_schedule(const ScheduleOptions& options, const Observer& observer) {
   check(options);
   std::vector<Patch> patches;
-  for (const std::string& text : options.patches) patches.push_back(patch_of(text));
+  std::set<std::string> names;  // of scans, and so of observations
+  for (const std::string& text : options.patches) {
+    patches.push_back(patch_of(text));
+    if (names.insert(patches.back().name).second) continue;
+    throw Error(Status::kUsage, "--patch '" + text + "': expected another name, there is a patch " +
+                                    patches.back().name);
+  }
   const double start = time_of("--start", options.start), stop = time_of("--stop", options.stop);
   if (!(stop > start)) {
     throw Error(Status::kUsage, "--start " + options.start + ", --stop " + options.stop +

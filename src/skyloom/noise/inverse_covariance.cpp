@@ -24,6 +24,7 @@ double parzen(double x) noexcept {
 
 std::vector<double> inverse_covariance(const NoisePsd& model, double rate_hz, std::size_t reach,
                                        const std::string& name) {
+  check_spectrum(model, name);
   const double largest = *std::max_element(model.psd.begin(), model.psd.end());
   std::vector<double> psd = model.psd;
   for (double& value : psd) value = std::max(value, kLeastShare * largest);

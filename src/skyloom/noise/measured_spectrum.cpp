@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "loom/fft/long_plan.hpp"
+#include "skyloom/good_sample.hpp"
 
 namespace skyloom {
 namespace {
@@ -62,7 +63,7 @@ std::vector<double> SpectrumMeter::measure(std::span<const double> values,
   if (length_ == 0) return {};
   std::vector<double> whole(values.begin(), values.end());
   std::vector<bool> good(samples_);
-  for (std::size_t i = 0; i < samples_; ++i) good[i] = flags[i] == 0 && std::isfinite(values[i]);
+  for (std::size_t i = 0; i < samples_; ++i) good[i] = takes_part(values[i], flags[i]);
   if (!bridge(whole, good)) return {};
   std::vector<double> power(edges_.size() - 1, 0.0), re(length_ / 2 + 1), im(re.size());
   std::vector<double> data(2 * length_), work(plan_->work_size());

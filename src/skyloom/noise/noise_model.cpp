@@ -17,6 +17,20 @@ constexpr double kLowestHz = 1e-9, kRatio = 1.4;  // a high-pass of 30 years lie
 }
 
 void check_model(const NoisePsd& model, double rate_hz, double step_hz, const std::string& name) {
+  check_spectrum(model, name);
+  if (model.frequency_hz.front() > step_hz) {
+    refuse(name, print("begins at %g Hz: expected %g Hz or less, for a stream of this length",
+                       model.frequency_hz.front(), step_hz));
+  }
+  if (std::fabs(model.frequency_hz.back() / (rate_hz / 2) - 1) > 0.01) {
+    refuse(name, print("ends at %g Hz: expected half the sampling rate, %g Hz",
+                       model.frequency_hz.back(), rate_hz / 2));
+  }
+}
+
+}  // namespace
+
+void check_spectrum(const NoisePsd& model, const std::string& name) {
   const std::size_t n = model.frequency_hz.size();
   if (n < 2 || model.psd.size() != n)
     refuse(name, "expected as many values as frequencies, 2 and more");
@@ -29,20 +43,11 @@ void check_model(const NoisePsd& model, double rate_hz, double step_hz, const st
       refuse(name, "frequencies that do not grow");
     }
   }
+  if (!(model.frequency_hz.back() > 0)) refuse(name, "no frequency above 0");
   if (std::all_of(model.psd.begin(), model.psd.end(), [](double p) { return p == 0; })) {
     refuse(name, "a spectrum of nothing but 0");
   }
-  if (model.frequency_hz.front() > step_hz) {
-    refuse(name, print("begins at %g Hz: expected %g Hz or less, for a stream of this length",
-                       model.frequency_hz.front(), step_hz));
-  }
-  if (std::fabs(model.frequency_hz.back() / (rate_hz / 2) - 1) > 0.01) {
-    refuse(name, print("ends at %g Hz: expected half the sampling rate, %g Hz",
-                       model.frequency_hz.back(), rate_hz / 2));
-  }
 }
-
-}  // namespace
 
 NoisePsd analytic_psd(const DetectorNoise& noise, double rate_hz, const std::string& name) {
   if (!is_sound_net(noise.net) || !(rate_hz > 0) || !(noise.fmin_hz >= 0) ||

@@ -24,6 +24,10 @@ inline constexpr double kLeastNet = 1e-30, kMostNet = 1e30;
   return net >= kLeastNet && net <= kMostNet;
 }
 
+/// Throws kNoiseModel where frequencies do not grow, or the spectrum is below 0 or no number
+/// somewhere, or 0 everywhere. `name` is for the message.
+void check_spectrum(const NoisePsd& model, const std::string& name);
+
 /// NET^2 (f^slope + fknee^slope) / (f^slope + fmin^slope) at 1e-9 Hz 1.4^k and at the Nyquist
 /// frequency (TOAST's grid: what lies between is interpolated, so the grid is part of the model).
 /// Throws kNoiseModel where the NET is not sound, the rate not above 0, a frequency or the slope

@@ -83,6 +83,7 @@ std::vector<double> offset_psd(const NoisePsd& model, double step_s,
 
 std::vector<double> offset_filter(const NoisePsd& model, double rate_hz, double step_s,
                                   std::size_t offsets, const std::string& name) {
+  check_spectrum(model, name);
   if (offsets < 2) return {};
   const std::vector<double> at = knots(rate_hz, step_s, offsets);
   std::vector<double> psd = offset_psd(model, step_s, at);

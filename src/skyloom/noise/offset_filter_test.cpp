@@ -5,10 +5,15 @@
 
 #include <cmath>
 
+#include "loom/testing/test_files.hpp"
+#include "skyloom/noise/inverse_covariance.hpp"
 #include "skyloom/noise/noise_stream.hpp"
+#include "skyloom/status.hpp"
 
 namespace skyloom {
 namespace {
+
+using loom::test::thrown_by;
 
 constexpr DetectorNoise kKnee{.net = 50e-6, .fmin_hz = 1e-5, .fknee_hz = 0.05, .slope = 1};
 
@@ -85,6 +90,21 @@ TEST(OffsetFilter, IsNoneForWhiteNoiseAndForOneOffset) {
       analytic_psd({.net = 1, .fmin_hz = 0.01, .fknee_hz = 1, .slope = 1}, 100, "a");
   EXPECT_TRUE(offset_filter(pink, 100, 1, 1, "a").empty());
   EXPECT_FALSE(offset_filter(pink, 100, 1, 2, "a").empty());
+}
+
+TEST(OffsetFilter, RefusesSpectraThatAreNone) {
+  const std::vector<double> f{0.01, 0.1, 50};
+  const NoisePsd bad[] = {{f, {1, NAN, 1}}, {f, {1, -1, 1}},
+                          {f, {0, 0, 0}},   {{50, 0.1, 0.01}, {1, 1, 2}},
+                          {f, {1, 1}},      {{0.01, NAN, 50}, {3, 2, 1}},
+                          {{0, 0}, {1, 1}}, {{}, {}}};
+  for (const NoisePsd& model : bad) {
+    const auto prior = thrown_by([&] { (void)offset_filter(model, 100, 1, 512, "a"); });
+    EXPECT_EQ(prior.status, kNoiseModel);
+    EXPECT_TRUE(prior.says("noise of a: ")) << prior.message;
+    const auto weights = thrown_by([&] { (void)inverse_covariance(model, 100, 10, "a"); });
+    EXPECT_EQ(weights.status, kNoiseModel);
+  }
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 #include "skyloom/recipes/compare_maps.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "loom/base/print.hpp"
+#include "skyloom/kelvin.hpp"
 #include "skyloom/status.hpp"
 
 namespace skyloom {
@@ -42,14 +44,40 @@ ColumnDifference compare_columns(const std::string& name, std::span<const double
   }
   out.rms = std::sqrt(squares / n);
   out.spread_second = std::sqrt(other / n);
-  out.relative = out.spread_second > 0 ? out.rms / out.spread_second : 0;
+  const double of_none = out.rms > 0 ? INFINITY : 0;  // of a second map that is all alike
+  out.relative = out.spread_second > 0 ? out.rms / out.spread_second : of_none;
   out.correlation = own > 0 && other > 0 ? products / std::sqrt(own * other) : 0;
   return out;
 }
 
-void require_alike(const MapShape& a, const MapShape& b) {
+namespace {
+
+bool same_unit(const std::string& a, const std::string& b) {
+  return a.empty() || b.empty() || a == b || (kelvin_of(a) && kelvin_of(a) == kelvin_of(b));
+}
+
+bool same_frame(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty()) return true;
+  return std::ranges::all_of(std::array{"C", "E", "G"}, [&](const char* frame) {
+    return is_frame(a, frame) == is_frame(b, frame);
+  });
+}
+
+}  // namespace
+
+void require_alike(const MapShape& a, const MapShape& b, const Observer& observer) {
   const bool same = same_pixels(a.grid, b.grid);
-  if (same && a.columns == b.columns) return;
+  if (same && a.columns == b.columns) {
+    if (!same_unit(a.unit, b.unit)) {
+      observer.warn(a.path + " is in " + a.unit + ", " + b.path + " in " + b.unit +
+                    ": numbers are compared as they are");
+    }
+    if (!same_frame(a.frame, b.frame)) {
+      observer.warn(a.path + ": COORDSYS " + a.frame + ", " + b.path + ": " + b.frame +
+                    ": pixels are compared by their numbers");
+    }
+    return;
+  }
   const std::string one = a.grid.text(), other = b.grid.text();
   throw Error(kPixelisation,
               print("%s: %s, %zu columns; %s: %s%s, %zu columns: expected the same", a.path.c_str(),
@@ -57,9 +85,11 @@ void require_alike(const MapShape& a, const MapShape& b) {
                     one == other && !same ? " elsewhere" : "", b.columns));
 }
 
-MapDifference compare_maps(const std::string& first, const std::string& second, Means means) {
+MapDifference compare_maps(const std::string& first, const std::string& second, Means means,
+                           const Observer& observer) {
   const MapTable a(first), b(second);
-  require_alike({first, a.grid(), a.names().size()}, {second, b.grid(), b.names().size()});
+  require_alike({first, a.grid(), a.names().size(), a.unit(), a.frame()},
+                {second, b.grid(), b.names().size(), b.unit(), b.frame()}, observer);
   MapDifference out{.columns = {}, .width = a.image() == nullptr ? 0 : a.image()->columns};
   for (std::size_t c = 0; c < a.names().size(); ++c) {
     out.columns.push_back(

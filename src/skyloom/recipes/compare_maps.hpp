@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "loom/base/log.hpp"
 #include "skyloom/sky/map_file.hpp"
 
 namespace skyloom {
@@ -39,16 +40,18 @@ struct MapDifference {
 
 /// All columns that both maps have, the first one's means as told, others kept. Throws
 /// kPixelisation where the pixels (Nside, or the grid) or the number of columns differ, and what
-/// reading throws.
+/// reading throws. Other units or coordinates are told of.
 [[nodiscard]] MapDifference compare_maps(const std::string& first, const std::string& second,
-                                         Means means);
+                                         Means means, const Observer& observer = {});
 
 struct MapShape {
   std::string path;
   MapGrid grid;
   std::size_t columns = 0;
+  std::string unit = {}, frame = {};  ///< empty: not said
 };
-/// Throws kPixelisation where pixels or the number of columns differ.
-void require_alike(const MapShape& a, const MapShape& b);
+/// Throws kPixelisation where pixels or the number of columns differ; tells of other units or
+/// coordinates, which numbers do not show.
+void require_alike(const MapShape& a, const MapShape& b, const Observer& observer);
 
 }  // namespace skyloom

@@ -39,6 +39,36 @@ TEST(CompareColumns, CountsWhatIsInOneAloneAndMeasuresTheRest) {
   EXPECT_EQ(compare_columns("I", {}, {}, Means::kKept).pixels, 0U);
 }
 
+TEST(CompareColumns, OfAMapThatIsAllAlikeAreBeyondAnyRelativeBound) {
+  const std::vector<double> a{1, 2}, none{0, 0};
+  EXPECT_EQ(compare_columns("I", a, none, Means::kKept).relative, INFINITY);
+  EXPECT_EQ(compare_columns("I", none, none, Means::kKept).relative, 0);
+}
+
+TEST(CompareMaps, TellsOfOtherUnitsAndCoordinates) {
+  const TempFolder folder;
+  std::vector<std::string> told;
+  Observer observer;
+  observer.message = [&](LogLevel, const std::string& text) { told.push_back(text); };
+  const auto warnings = [&](const char* unit, const char* frame) {
+    told.clear();
+    for (const char* name : {"a.fits", "b.fits"}) {
+      const bool first = std::string(name) == "a.fits";
+      write_map(folder.file(name), Overwrite::kYes, Healpix(1),
+                {.columns = {"I"}, .unit = first ? "K" : unit, .frame = first ? "C" : frame},
+                [](Pixel, double* out) { *out = 1; });
+    }
+    (void)compare_maps(folder.file("a.fits"), folder.file("b.fits"), Means::kKept, observer);
+    return told.size();
+  };
+  EXPECT_EQ(warnings("K", "C"), 0U);
+  EXPECT_EQ(warnings("K_CMB", "EQUATORIAL"), 0U);
+  EXPECT_EQ(warnings("", ""), 0U);
+  EXPECT_EQ(warnings("uK", "C"), 1U);
+  EXPECT_EQ(warnings("K", "G"), 1U);
+  EXPECT_NE(told.at(0).find("COORDSYS C"), std::string::npos) << told[0];
+}
+
 TEST(Projections, ShowTheSkyFromBelow) {
   // the middle, and to the left of it the east
   const auto middle = mollweide(320, 160, 640, 0), left = mollweide(200, 160, 640, 0);

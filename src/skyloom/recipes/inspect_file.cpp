@@ -32,13 +32,21 @@ FileReport inspect_observation(const std::string& path) {
   return report;
 }
 
+std::string names_of(const MapTable& map) {
+  std::string names;
+  for (const std::string& name : map.names()) names += (names.empty() ? "" : " ") + name;
+  return names;
+}
+
+std::size_t unseen_of(const MapTable& map) {
+  std::size_t unseen = 0;
+  for (const double value : map.column(0)) unseen += std::isnan(value) ? 1 : 0;
+  return unseen;
+}
+
 FileReport inspect_flat_map(const std::string& path, const MapTable& map) {
   const ImagePlace& place = *map.image();
   const SkyPlace middle = middle_of(place);
-  std::string names;
-  for (const std::string& name : map.names()) names += (names.empty() ? "" : " ") + name;
-  std::size_t unseen = 0;
-  for (const double value : map.column(0)) unseen += std::isnan(value) ? 1 : 0;
   return {.path = path,
           .kind = "flat map (WCS)",
           .facts = {{"projection", place.projection},
@@ -46,18 +54,21 @@ FileReport inspect_flat_map(const std::string& path, const MapTable& map) {
                      print("%zu x %zu of %.6g degrees", place.columns, place.rows, place.cell_deg)},
                     {"middle", print("%.6g, %.6g degrees", middle.lon_deg, middle.lat_deg)},
                     {"frame", map.frame()},
-                    {"planes", names},
-                    {"without a value", std::to_string(unseen)}}};
+                    {"planes", names_of(map)},
+                    {"without a value", std::to_string(unseen_of(map))}}};
 }
 
 FileReport inspect_map(const std::string& path) {
-  if (const MapTable map(path); map.image() != nullptr) return inspect_flat_map(path, map);
-  const SkyMap sky = read_sky(path);
+  const MapTable map(path);
+  if (map.image() != nullptr) return inspect_flat_map(path, map);
   return {.path = path,
           .kind = "HEALPix map",
-          .facts = {{"Nside", std::to_string(sky.pixels.nside())},
-                    {"pixels", std::to_string(sky.pixels.pixels())},
-                    {"without a value", std::to_string(sky.unseen)}}};
+          .facts = {{"Nside", std::to_string(map.pixels().nside())},
+                    {"pixels", std::to_string(map.pixels().pixels())},
+                    {"frame", map.frame()},
+                    {"columns", names_of(map)},
+                    {"unit", map.unit().empty() ? "none" : map.unit()},
+                    {"without a value", std::to_string(unseen_of(map))}}};
 }
 
 }  // namespace

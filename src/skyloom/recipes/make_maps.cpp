@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "loom/base/print.hpp"
@@ -202,8 +203,23 @@ void write_parts(SolvedMaps& maps, const MapFiles& files, const MapJob& job, Exe
 
 }  // namespace
 
-MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& executor,
-                     const Observer& observer, RankCompany* company) {
+std::vector<std::string> map_files(const MapJob& job) {
+  std::vector<std::string> out;
+  const std::size_t parts = job.split.by == SplitBy::kNothing ? 0
+                            : job.split.by == SplitBy::kTime  ? job.split.parts
+                                                              : 2;
+  for (std::size_t part = 0; part <= parts; ++part) {
+    const std::string prefix = part == 0 ? std::string() : print("part%zu_", part);
+    for (const char* name : {"hits", "rcond", "invcov", "cov", "binned", "map"}) {
+      if (job.binned_only && name == std::string_view("map")) continue;
+      out.push_back(job.folder + "/" + prefix + name + ending_of(job));
+    }
+  }
+  return out;
+}
+
+void check_map_files(const MapJob& job, std::span<const NamedFile> others,
+                     std::span<const NamedFile> inputs) {
   if (job.partial && job.wcs) {
     throw Error(Status::kUsage,
                 "--partial with --wcs: expected one of them, an image has all of its cells");
@@ -218,9 +234,17 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
                                  "room for what was not hit"));
     }
   }
-  if (company == nullptr || company->first()) {
-    check_place(job.folder + "/map" + ending_of(job));
+  std::vector<NamedFile> outputs(others.begin(), others.end());
+  for (const std::string& path : map_files(job)) {
+    check_output(path, job.overwrite);
+    outputs.push_back({"a map", path});
   }
+  check_distinct(outputs, inputs);
+}
+
+MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& executor,
+                     const Observer& observer, RankCompany* company) {
+  if (company == nullptr || company->first()) check_map_files(job);
   const std::unique_ptr<SolvedMaps> maps = solve_maps(source, job, executor, observer, company);
   StageClock clock;
   SkySums& sums = maps->sums.whole;

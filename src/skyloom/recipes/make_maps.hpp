@@ -3,12 +3,26 @@
 // destriped map, as files. The samples are looked at once.
 #pragma once
 
+#include <span>
+#include <string>
+#include <vector>
+
 #include "loom/base/executor.hpp"
 #include "loom/base/log.hpp"
+#include "loom/files/output_files.hpp"
 #include "skyloom/recipes/map_job.hpp"
 #include "skyloom/recipes/rank_company.hpp"
 
 namespace skyloom {
+
+/// The files that make_maps() writes, in their order.
+[[nodiscard]] std::vector<std::string> map_files(const MapJob& job);
+
+/// Throws kUsage where there are no such files (--partial with --wcs), or one of them is one of
+/// `inputs` or of `others`, the run's further outputs; kOutputExists where one is there that is to
+/// stay; kUnwritable.
+void check_map_files(const MapJob& job, std::span<const NamedFile> others = {},
+                     std::span<const NamedFile> inputs = {});
 
 /// Writes hits.fits, invcov.fits, cov.fits, rcond.fits, binned.fits and map.fits, and the same of
 /// each part, partN_hits.fits ..., N from 1: its binned map, and that with the offsets of all data

@@ -2,13 +2,36 @@
 #include "skyloom/recipes/simulation.hpp"
 
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "loom/base/error.hpp"
 
 namespace skyloom {
 namespace {
 
+bool is_on_ground(const SimulateJob& job) {
+  return !job.schedule.empty() || job.simulation.schedule != nullptr;
+}
+
+/// Options of one kind of scan say nothing of the other.
+void check_kind(const SimulateJob& job) {
+  SimulateJob asked = job, usual;
+  const std::string_view wrong = is_on_ground(job) ? kScanOptions : kGroundOptions;
+  for (const OptionRow<SimulateJob>& row : simulate_option_rows()) {
+    const std::string_view key = row.key;
+    if (wrong != row.group || key == "hwp_rpm" || key == "frame") continue;  // of both
+    if (field_text(row.field(asked)) == field_text(row.field(usual))) continue;
+    throw Error(
+        Status::kUsage,
+        long_name(row.names) + (is_on_ground(job)
+                                    ? " with --schedule: expected one of them, it is of a satellite"
+                                    : ": expected --schedule, a telescope on the ground"));
+  }
+}
+
 void check_ground(const SimulateJob& job) {
+  check_kind(job);
   const ModulationOptions& modulation = job.simulation.mount.modulation;
   if ((modulation.sine_phase_deg != 0 || modulation.sine_seed != 0) &&
       !(modulation.any() && modulation.sine)) {
@@ -16,26 +39,8 @@ void check_ground(const SimulateJob& job) {
                 "--modulation-phase, --modulation-seed: expected --elevation-modulation with "
                 "--modulation-sine");
   }
-  if (!job.schedule.empty() || job.simulation.schedule) return;
-  const auto refuse = [](const char* what) { throw Error(Status::kUsage, what); };
-  if (!job.simulation.stretches.empty()) {
-    refuse("--intervals: expected --schedule, whose scans have them");
-  }
-  if (job.simulation.atmosphere.any()) {
-    refuse("--atmosphere, --atmosphere-load: expected --schedule, a telescope on the ground");
-  }
-  if (!job.simulation.mount.nods.steps_deg.empty()) {
-    refuse("--elnod: expected --schedule, a telescope on the ground");
-  }
-  if (modulation.any()) {
-    refuse("--elevation-modulation: expected --schedule, a telescope on the ground");
-  }
-  if (job.simulation.mount.step_deg > 0) {
-    refuse("--elevation-step: expected --schedule, a telescope on the ground");
-  }
-  if (job.simulation.ground.any() || !job.ground_map.empty()) {
-    refuse("--ground-signal, --ground-map: expected --schedule, a telescope on the ground");
-  }
+  if (is_on_ground(job) || job.ground_map.empty()) return;
+  throw Error(Status::kUsage, "--ground-map: expected --schedule, a telescope on the ground");
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "skyloom/recipes/checkpoint.hpp"
 #include "skyloom/recipes/compressor.hpp"
 #include "skyloom/recipes/gls_maps.hpp"
+#include "skyloom/recipes/map_wishes.hpp"
 #include "skyloom/recipes/memory_plan.hpp"
 #include "skyloom/tod/shared_tod.hpp"
 
@@ -166,16 +167,22 @@ void count_all(RankCompany* company, MapSummary& s) {
 
 /// Where nothing is good it is told why, not what that makes of pixels.
 void check_good(const MapJob& job, RankCompany* company, const MapSummary& s) {
-  double counts[] = {static_cast<double>(s.good), static_cast<double>(s.samples),
-                     static_cast<double>(s.flagged), static_cast<double>(s.not_finite)};
+  double counts[] = {static_cast<double>(s.good),     static_cast<double>(s.samples),
+                     static_cast<double>(s.flagged),  static_cast<double>(s.not_finite),
+                     static_cast<double>(s.unfitted), static_cast<double>(s.glitches)};
   if (company != nullptr) company->sum(counts);
   if (counts[0] > 0) return;
   if (counts[1] == 0) {
     throw Error(kNoGoodData, "no detector is left: all are flagged, or weigh nothing (NET 0)");
   }
+  std::string flagged = job.wcs ? " or outside of --wcs" : "";
+  if (counts[4] > 0) {
+    flagged += print(" (%.0f stretches of detectors since no filter could be fitted)", counts[4]);
+  }
+  if (counts[5] > 0) flagged += print(" (%.0f by --deglitch)", counts[5]);
   throw Error(kNoGoodData,
               print("none of %.0f samples is good: %.0f are flagged%s, %.0f not finite", counts[1],
-                    counts[2], job.wcs ? " or outside of --wcs" : "", counts[3]));
+                    counts[2], flagged.c_str(), counts[3]));
 }
 
 void count_system(const AllSums& sums, const OffsetSystem& system, MapSummary& summary) {
@@ -288,8 +295,15 @@ void tell_solution(SolvedMaps& of, const Observer& observer) {
                       summary.residuals.empty() ? 1.0 : summary.residuals.back()));
 }
 
-void check_job(const MapJob& job, const RankCompany* company) {
-  check_gls(job);
+/// Where no offsets are asked for no baseline is too short of samples for one.
+SolveOptions solve_options(const MapJob& job) {
+  SolveOptions out = job.solve;
+  if (job.binned_only || job.method == MapMethod::kGls) out.good_fraction = 0;
+  return out;
+}
+
+void check_job(const TodSource& source, const MapJob& job, const RankCompany* company) {
+  check_map_wishes(source, job);
   if (!job.checkpoint.empty() && (company == nullptr || company->first())) {
     check_place(job.checkpoint);
   }
@@ -300,7 +314,7 @@ void check_job(const MapJob& job, const RankCompany* company) {
 std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob& job,
                                        Executor& executor, const Observer& observer,
                                        RankCompany* company) {
-  check_job(job, company);
+  check_job(unfiltered, job, company);
   std::unique_ptr<Device> device = open_device(job, observer, company);
   const FilteredTod filtered(unfiltered, job.filters);
   const TodSource& all = job.filters.any() ? static_cast<const TodSource&>(filtered) : unfiltered;
@@ -327,7 +341,7 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   }
   check_good(job, company, summary);
   summary.compress = clock.lap();
-  out->system.emplace(out->sums.whole, streams, job.solve, executor, company);
+  out->system.emplace(out->sums.whole, streams, solve_options(job), executor, company);
   std::vector<Stream>().swap(streams);
   count_system(out->sums, *out->system, summary);
   count_all(company, summary);
@@ -335,8 +349,7 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   summary.detectors = most_detectors(all);
   if (summary.unfitted > 0) {
     observer.warn(print(
-        "%zu stretches of detectors have too few good samples for the polynomial: they are left "
-        "out",
+        "%zu stretches of detectors are left out: their good samples do not determine a filter",
         summary.unfitted));
   }
   if (plan.parts() > 0) out->part_of = parts_of_baselines(source, job, parts);

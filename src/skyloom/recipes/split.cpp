@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
@@ -48,16 +49,22 @@ std::string split_text(const SplitOptions& options) {
 SplitPlan::SplitPlan(const TodSource& source, const SplitOptions& options) : by_(options.by) {
   if (by_ == SplitBy::kNothing) return;
   parts_ = by_ == SplitBy::kTime ? options.parts : 2;
-  std::size_t detectors = 0;
+  std::map<std::string, std::size_t> numbers;  // of detectors, as they come
   for (std::size_t i = 0; i < source.observations(); ++i) {
     const Observation& observation = source.observation(i);
-    detectors = std::max(detectors, observation.plane.detectors.size());
+    if (by_ == SplitBy::kDetectors) {
+      std::vector<std::size_t>& own = numbers_.emplace_back();
+      for (const Detector& detector : observation.plane.detectors) {
+        own.push_back(numbers.emplace(detector.name, numbers.size()).first->second);
+      }
+    }
     begin_s_.push_back(all_s_);
     rate_hz_.push_back(observation.plane.rate_hz);
     all_s_ += static_cast<double>(observation.samples) / observation.plane.rate_hz;
   }
-  if (by_ == SplitBy::kDetectors && detectors < 2) {
-    throw Error(Status::kUsage, print("--split detectors: expected 2 or more, not %zu", detectors));
+  if (by_ == SplitBy::kDetectors && numbers.size() < 2) {
+    throw Error(Status::kUsage,
+                print("--split detectors: expected 2 or more, not %zu", numbers.size()));
   }
   if (by_ == SplitBy::kObservations && source.observations() < 2) {
     throw Error(Status::kUsage,
@@ -67,7 +74,7 @@ SplitPlan::SplitPlan(const TodSource& source, const SplitOptions& options) : by_
 
 std::size_t SplitPlan::part(std::size_t observation, std::size_t detector,
                             std::size_t sample) const noexcept {
-  if (by_ == SplitBy::kDetectors) return detector % 2;
+  if (by_ == SplitBy::kDetectors) return numbers_[observation][detector] % 2;
   if (by_ == SplitBy::kObservations) return observation % 2;
   const double at = begin_s_[observation] + static_cast<double>(sample) / rate_hz_[observation];
   const auto part = static_cast<std::size_t>(static_cast<double>(parts_) * at / all_s_);

@@ -39,6 +39,8 @@ class SplitPlan {
  private:
   SplitBy by_;
   std::size_t parts_ = 0;
+  /// Of each observation's detectors: the same for the same name, whichever others are left out.
+  std::vector<std::vector<std::size_t>> numbers_;
   std::vector<double> begin_s_, rate_hz_;  ///< of observations, one after the other without gaps
   double all_s_ = 0;
 };

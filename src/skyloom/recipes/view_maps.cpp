@@ -119,10 +119,10 @@ Json difference_json(const ColumnDifference& d) {
 }
 
 void add_other(const ViewJob& job, const Map& map, const Pictures& pictures, Executor& executor,
-               Json& data) {
+               const Observer& observer, Json& data) {
   const Map other = read_map(map_of(job.other));
-  require_alike({map.path, map.grid, map.columns.size()},
-                {other.path, other.grid, other.columns.size()});
+  require_alike({map.path, map.grid, map.columns.size(), map.unit, map.frame},
+                {other.path, other.grid, other.columns.size(), other.unit, other.frame}, observer);
   data["other"] = name_of(other.path);
   data["difference"] = Json::array();
   Map apart = map;
@@ -225,7 +225,7 @@ std::string view_maps(const ViewJob& job, Executor& executor, const Observer& ob
     data["spectra"].push_back(spectra_json(map, "map", job.multipoles, executor));
   }
   stop_if_asked(observer);
-  if (!job.other.empty()) add_other(job, map, pictures, executor, data);
+  if (!job.other.empty()) add_other(job, map, pictures, executor, observer, data);
   if (hits) data["maps"].push_back(pictures.json(hits->columns[0], "hits", "hits"));
   if (!job.noise.empty()) data["noise"] = noise_spectra_json(job.noise, {}, executor, observer);
   data["run"] = summary_of(job);

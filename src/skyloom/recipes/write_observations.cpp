@@ -53,16 +53,25 @@ void write_signals(const TodSource& source, std::size_t number, const Boresight&
 
 }  // namespace
 
+std::vector<std::string> observation_files(const TodSource& source, const std::string& folder) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < source.observations(); ++i) {
+    out.push_back(folder + "/" + source.observation(i).name + ".h5");
+  }
+  return out;
+}
+
 std::vector<std::string> write_observations(const TodSource& source, const std::string& folder,
                                             Overwrite overwrite, Executor& executor,
                                             const Observer& observer, const Turn& turn) {
+  const std::vector<std::string> files = observation_files(source, folder);
   std::vector<std::string> paths;
-  for (std::size_t i = turn.rank; i < source.observations(); i += turn.size) {
-    paths.push_back(folder + "/" + source.observation(i).name + ".h5");
-    if (paths.size() == 1) {
-      check_place(paths.front());
-      make_folder_of(paths.front());
-    }
+  for (std::size_t i = turn.rank; i < files.size(); i += turn.size) {
+    check_output(files[i], overwrite);
+  }
+  for (std::size_t i = turn.rank; i < files.size(); i += turn.size) {
+    paths.push_back(files[i]);
+    if (paths.size() == 1) make_folder_of(paths.front());
     const Boresight boresight = source.boresight(i);
     const auto motion = source.motion(i);
     ObservationWriter writer(paths.back(), overwrite, source.observation(i), boresight,

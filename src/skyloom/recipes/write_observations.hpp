@@ -17,8 +17,12 @@ struct Turn {
   std::size_t rank = 0, size = 1;
 };
 
-/// Writes FOLDER/NAME.h5; returns their paths, in the order of observations. Throws what writing
-/// throws, kInterrupted.
+/// FOLDER/NAME.h5 of each observation.
+[[nodiscard]] std::vector<std::string> observation_files(const TodSource& source,
+                                                         const std::string& folder);
+
+/// Writes those, of which none is begun where one of them is there and is to stay; returns their
+/// paths, in the order of observations. Throws what writing throws, kInterrupted.
 std::vector<std::string> write_observations(const TodSource& source, const std::string& folder,
                                             Overwrite overwrite, Executor& executor,
                                             const Observer& observer = {}, const Turn& turn = {});

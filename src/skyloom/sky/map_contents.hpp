@@ -21,6 +21,7 @@ struct MapContents {
   Ordering ordering = Ordering::kNested;
   std::vector<std::string> names = {};
   std::string unit = {}, frame = {};
+  bool iau = false;                  ///< POLCCONV: U has the other sign than HEALPix's
   std::vector<double> numbers = {};  ///< of the pixels of a part of the sky; empty: all of it
   std::function<std::vector<double>(std::size_t column)> values = {};  ///< in the file's order
 };
@@ -33,6 +34,10 @@ struct MapContents {
 /// Numbers of the file's pixels in its ordering, growing; empty: all of them.
 [[nodiscard]] std::vector<Pixel> numbers_of(const Healpix& pixels, const MapFile& file);
 
+/// POLCCONV: the convention of the IAU, not HEALPix's (COSMO).
+[[nodiscard]] inline bool is_iau(const HeaderCards& header) {
+  return header.text("POLCCONV").value_or("") == "IAU";
+}
 [[nodiscard]] MapContents open_fits_map(const std::string& path);
 /// An image whose two first axes are longitude and latitude, with a third one or without.
 [[nodiscard]] bool is_flat_map(const fits::Hdu& hdu);

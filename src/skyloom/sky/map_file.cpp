@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <fstream>
 
 #include "loom/base/print.hpp"
 #include "loom/files/byte_source.hpp"
 #include "loom/hdf5/hdf5.hpp"
+#include "skyloom/kelvin.hpp"
 #include "skyloom/sky/map_contents.hpp"
 #include "skyloom/status.hpp"
 
@@ -20,6 +22,14 @@ constexpr std::size_t kStokes = 3;
 double or_nan(double value) noexcept {
   const bool seen = std::isfinite(value) && std::fabs(value / kUnseen - 1) > 1e-5;
   return seen ? value : NAN;
+}
+
+/// By its name (U, U_STOKES), or the last of three.
+bool is_u(const std::vector<std::string>& names, std::size_t number) {
+  const std::string& name = names[number];
+  const bool named = name.starts_with('U') &&
+                     (name.size() == 1 || std::isalpha(static_cast<unsigned char>(name[1])) == 0);
+  return named || (names.size() == kStokes && number == kStokes - 1);
 }
 
 constexpr std::array<char, 8> kHdf5Start{'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
@@ -69,10 +79,9 @@ const std::string& MapTable::frame() const noexcept { return contents_->frame; }
 std::vector<double> MapTable::column(std::size_t number) const {
   const MapContents& own = *contents_;
   std::vector<double> values = own.values(number);
-  if (own.image) {
-    for (double& value : values) value = or_nan(value);
-    return values;
-  }
+  const bool turned = own.iau && is_u(own.names, number);
+  for (double& value : values) value = turned ? -or_nan(value) : or_nan(value);
+  if (own.image) return values;
   const bool part = !own.numbers.empty();
   const auto all = static_cast<std::size_t>(own.pixels.pixels());
   if (values.size() != (part ? own.numbers.size() : all)) {
@@ -89,7 +98,7 @@ std::vector<double> MapTable::column(std::size_t number) const {
     }
     auto pixel = static_cast<Pixel>(at);
     if (own.ordering == Ordering::kRing) pixel = own.pixels.to_nested(pixel);
-    out[static_cast<std::size_t>(pixel)] = or_nan(values[i]);
+    out[static_cast<std::size_t>(pixel)] = values[i];
   }
   return out;
 }
@@ -105,19 +114,27 @@ SkyMap read_sky(const std::string& path) {
     throw Error(Status::kWrongShape,
                 path + print(": %zu columns of values: expected 1 (I) or 3 (I, Q, U)", columns));
   }
+  const auto kelvin = file.unit().empty() ? 1 : kelvin_of(file.unit());
+  if (!kelvin) {
+    throw Error(Status::kUnsupported,
+                path + ": unit '" + file.unit() + "': expected K, mK or uK, or none");
+  }
   SkyMap sky;
   sky.pixels = file.pixels();
+  sky.frame = file.frame();
   sky.values.assign(kStokes * static_cast<std::size_t>(sky.pixels.pixels()), 0.0F);
+  std::vector<bool> lacking(static_cast<std::size_t>(sky.pixels.pixels()));
   for (std::size_t c = 0; c < (columns < kStokes ? 1 : kStokes); ++c) {
     const std::vector<double> values = file.column(c);
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (std::isnan(values[i])) {
-        sky.unseen += c == 0 ? 1 : 0;
+        lacking[i] = true;
       } else {
-        sky.values[kStokes * i + c] = static_cast<float>(values[i]);
+        sky.values[kStokes * i + c] = static_cast<float>(*kelvin * values[i]);
       }
     }
   }
+  sky.unseen = static_cast<std::size_t>(std::count(lacking.begin(), lacking.end(), true));
   return sky;
 }
 

@@ -52,6 +52,7 @@ class MapTable {
   [[nodiscard]] const std::string& unit() const noexcept;   ///< of the first
   [[nodiscard]] const std::string& frame() const noexcept;  ///< COORDSYS
   /// [pixel, NESTED], of flat maps [row][column]; NaN where it is UNSEEN, not finite or not there.
+  /// U has HEALPix's sign, whatever the file's (POLCCONV).
   [[nodiscard]] std::vector<double> column(std::size_t number) const;
 
  private:
@@ -59,8 +60,9 @@ class MapTable {
   std::unique_ptr<const MapContents> contents_;
 };
 
-/// Three columns I, Q, U or one, I; a pixel that is UNSEEN or not finite becomes 0 and is counted.
-/// Throws what MapTable throws, kWrongShape; kPixelisation: a flat map.
+/// Three columns I, Q, U or one, I, in K; a pixel that is UNSEEN or not finite becomes 0 and is
+/// counted. Throws what MapTable throws, kWrongShape; kPixelisation: a flat map; kUnsupported:
+/// another unit than K, mK, uK or none.
 [[nodiscard]] SkyMap read_sky(const std::string& path);
 
 /// Is it an HDF5 file? By its first bytes. Throws kNotFound and the like.

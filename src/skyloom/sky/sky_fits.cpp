@@ -71,6 +71,7 @@ MapContents open_fits_map(const std::string& path) {
   }
   for (const fits::TableColumn& column : columns) out.names.push_back(column.name);
   out.frame = hdu.header.text("COORDSYS").value_or("");
+  out.iau = is_iau(hdu.header);
   out.unit = hdu.header.text("TUNIT" + std::to_string(part ? 2 : 1)).value_or("");
   out.values = [table, columns](std::size_t c) { return whole_column(*table, columns[c]); };
   return out;

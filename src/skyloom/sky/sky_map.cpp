@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "skyloom/sky/sky_map.hpp"
 
+#include <cctype>
+
 namespace skyloom {
+
+bool is_frame(const std::string& coordsys, const std::string& frame) {
+  std::string name;
+  for (const char letter : coordsys) {
+    name += static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  }
+  if (name == "EQUATORIAL" || name == "CELESTIAL" || name == "Q") return frame == "C";
+  return name == frame || (frame == "E" && name == "ECLIPTIC") ||
+         (frame == "G" && name == "GALACTIC");
+}
 
 void scan_sky(const SkyMap& sky, std::span<const Pixel> pixels, std::span<const double> q,
               std::span<const double> u, std::span<double> signal) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "skyloom/pixels/healpix.hpp"
@@ -17,8 +18,12 @@ struct SkyMap {
   Healpix pixels{1};
   /// [pixel, NESTED][I, Q, U]
   std::vector<float> values;
-  std::size_t unseen = 0;  ///< pixels without a value, 0 here
+  std::size_t unseen = 0;  ///< pixels without a value of I, Q or U, 0 here
+  std::string frame = {};  ///< COORDSYS of what it was read from; empty: not said
 };
+
+/// Whether the COORDSYS of a file ("E", "ECLIPTIC", "Celestial" ...) means `frame`: C, E or G.
+[[nodiscard]] bool is_frame(const std::string& coordsys, const std::string& frame);
 
 /// signal[i] += I + q[i] Q + u[i] U of pixel[i].
 void scan_sky(const SkyMap& sky, std::span<const Pixel> pixels, std::span<const double> q,

@@ -50,6 +50,13 @@ TEST(SkyFits, UnseenPixelsAreZeroAndCounted) {
   EXPECT_EQ(sky.values[3 * 3], 0);
   EXPECT_EQ(sky.values[3 * 5], 7);
   EXPECT_EQ(sky.values[3 * 5 + 1], 0);
+  write_map(folder.file("m.fits"), Overwrite::kYes, Healpix(1), {.columns = {"I", "Q", "U"}},
+            [](Pixel p, double* out) {
+              out[0] = p == 3 ? kUnseen : 7;
+              out[1] = p == 3 || p == 4 ? kUnseen : 7;
+              out[2] = p == 5 ? kUnseen : 7;
+            });
+  EXPECT_EQ(read_sky(folder.file("m.fits")).unseen, 3U);
 }
 
 TEST(SkyFits, ReadsAPartOfTheSky) {
@@ -95,6 +102,47 @@ TEST(SkyFits, APartThatWasWrittenComesBack) {
     bytes[ordering == Ordering::kRing ? 1 : 0] = loom::test::read_bytes(path).size();
   }
   EXPECT_EQ(bytes[0], bytes[1]);
+}
+
+TEST(SkyFits, IsInKelvin) {
+  const TempFolder folder;
+  const std::string path = folder.file("m.fits");
+  const auto read_in = [&](const char* unit) {
+    write_map(path, Overwrite::kYes, Healpix(1), {.columns = {"I", "Q", "U"}, .unit = unit},
+              [](Pixel, double* out) { out[0] = out[1] = out[2] = 5; });
+    return read_sky(path).values[2];
+  };
+  for (const char* unit : {"", "K", "K_CMB"}) EXPECT_EQ(read_in(unit), 5.0F) << unit;
+  for (const char* unit : {"mK", "mK,thermodynamic"}) EXPECT_EQ(read_in(unit), 5e-3F) << unit;
+  for (const char* unit : {"uK", "uK_CMB", "uKCMB"}) EXPECT_EQ(read_in(unit), 5e-6F) << unit;
+  for (const char* unit : {"MJy/sr", "K2", "K s(1/2)"}) {
+    const auto refused = thrown_by([&] { (void)read_in(unit); });
+    EXPECT_EQ(refused.status, Status::kUnsupported) << unit;
+    EXPECT_TRUE(refused.says(unit)) << refused.message;
+  }
+}
+
+TEST(SkyFits, HasHealpixSignOfUWhateverTheConvention) {
+  const TempFolder folder;
+  const std::string path = folder.file("m.fits");
+  const auto read_u = [&](const char* convention, const char* name) {
+    const std::vector<double> i(12, 1.0), u{3, kUnseen, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3};
+    RawTable table = fits::TableBuilder(12).add("I", i).add("Q", i).add(name, u).build();
+    table.header.set("ORDERING", "NESTED");
+    table.header.set("NSIDE", 1);
+    table.header.set("POLCCONV", convention);
+    fits::write_fits(path, Overwrite::kYes,
+                     [&](fits::FitsWriter& writer) { writer.table("MAP", table); });
+    const MapTable map(path);
+    EXPECT_EQ(map.column(1)[0], 1);
+    EXPECT_TRUE(std::isnan(map.column(2)[1]));
+    EXPECT_EQ(read_sky(path).values[2], static_cast<float>(map.column(2)[0]));
+    return map.column(2)[0];
+  };
+  EXPECT_EQ(read_u("COSMO", "U_STOKES"), 3);
+  for (const char* name : {"U", "U_STOKES", "U-POLARISATION", "UNKNOWN3"}) {
+    EXPECT_EQ(read_u("IAU", name), -3) << name;
+  }
 }
 
 TEST(SkyFits, WantsAValueForEachPixelOfAPart) {

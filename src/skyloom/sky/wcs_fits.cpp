@@ -128,6 +128,7 @@ MapContents open_flat_map(const std::shared_ptr<const fits::FitsReader>& file,
   out.names = plane_names(hdu.header, hdu.axes.size() == 3 ? hdu.axes[2] : 1);
   out.unit = hdu.header.text("BUNIT").value_or("");
   out.frame = axis.frame;
+  out.iau = is_iau(hdu.header);
   const auto pixels = std::make_shared<std::vector<double>>(hdu.pixels());
   file->read_pixels<double>(hdu, *pixels);
   const std::size_t cells = out.image->cells();

@@ -49,6 +49,9 @@ class FilteredTod final : public TodSource {
   [[nodiscard]] NoisePsd noise(std::size_t number, std::size_t detector) const override {
     return source_.noise(number, detector);
   }
+  [[nodiscard]] bool has_spectra(std::size_t number) const override {
+    return source_.has_spectra(number);
+  }
   void prepare(std::size_t number, const Boresight& boresight, Executor& executor,
                const Observer& observer) const override;
   void read(std::size_t number, const Boresight& boresight, std::size_t first,

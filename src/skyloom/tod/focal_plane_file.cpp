@@ -2,7 +2,6 @@
 #include "skyloom/tod/focal_plane_file.hpp"
 
 #include <cmath>
-#include <numbers>
 #include <set>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "loom/hdf5/hdf5.hpp"
 #include "skyloom/status.hpp"
 #include "skyloom/tod/observation_file.hpp"
+#include "skyloom/tod/unit_columns.hpp"
 
 namespace skyloom {
 namespace {
@@ -17,68 +17,6 @@ namespace {
 using hdf5::Reader;
 
 constexpr const char* kPlaneTables[] = {"focalplane", kFocalPlaneTable};
-
-/// Units as astropy writes them, and what they are of those that are taken without a note.
-constexpr struct {
-  const char *kind, *name;
-  double factor;
-} kColumnUnits[] = {{"K s(1/2)", "K s(1/2)", 1},
-                    {"K s(1/2)", "mK s(1/2)", 1e-3},
-                    {"K s(1/2)", "uK s(1/2)", 1e-6},
-                    {"K s(1/2)", "K Hz(-1/2)", 1},
-                    {"K s(1/2)", "mK Hz(-1/2)", 1e-3},
-                    {"K s(1/2)", "uK Hz(-1/2)", 1e-6},
-                    {"Hz", "Hz", 1},
-                    {"Hz", "mHz", 1e-3},
-                    {"rad", "rad", 1},
-                    {"rad", "deg", std::numbers::pi / 180}};
-
-/// The unit that the notes beside a table have for a column; empty: none.
-std::string noted_unit(const std::vector<std::string>& notes, const std::string& column) {
-  const std::string begin = "{name: " + column + ",", key = "unit: ";
-  for (const std::string& line : notes) {
-    if (line.find(begin) == std::string::npos) continue;
-    const std::size_t at = line.find(key);
-    if (at == std::string::npos) return {};
-    const std::size_t from = at + key.size();
-    return line.substr(from, line.find_first_of(",}", from) - from);
-  }
-  return {};
-}
-
-/// A column in the unit of its kind; empty: there is none.
-class Columns {
- public:
-  Columns(const Reader& file, const char* table)
-      : file_(file),
-        table_(table),
-        notes_(file.read_texts(std::string(table) + ".__table_column_meta__")) {}
-
-  [[nodiscard]] std::vector<double> read(const std::string& name, const std::string& kind) const {
-    std::vector<double> values = file_.read_field(table_, name);
-    const double factor = values.empty() ? 1 : factor_of(name, kind);
-    for (double& value : values) value *= factor;
-    return values;
-  }
-
- private:
-  [[nodiscard]] double factor_of(const std::string& name, const std::string& kind) const {
-    const std::string unit = noted_unit(notes_, name);
-    if (unit.empty()) return 1;
-    std::string known;
-    for (const auto& each : kColumnUnits) {
-      if (kind != each.kind) continue;
-      if (unit == each.name) return each.factor;
-      known += (known.empty() ? "" : ", ") + std::string(each.name);
-    }
-    throw Error(Status::kUnsupported, file_.path() + ": " + table_ + ": " + name + ": unit '" +
-                                          unit + "': expected " + known);
-  }
-
-  const Reader& file_;
-  const char* table_;
-  std::vector<std::string> notes_;
-};
 
 const char* table_of(const Reader& file) {
   for (const char* table : kPlaneTables) {
@@ -132,8 +70,7 @@ FocalPlane read_focal_plane(const std::string& path, const HexagonOptions& other
     const std::vector<std::string> each = groups_of(file, table, column);
     for (std::size_t i = 0; i < each.size(); ++i) plane.detectors[i].groups.push_back(each[i]);
   }
-  const Columns columns(file, table);
-  const std::vector<double> gamma = columns.read("gamma", "rad");
+  const UnitColumns columns(file, table);
   const std::vector<double> net = columns.read("psd_net", "K s(1/2)");
   const std::vector<double> knee = columns.read("psd_fknee", "Hz");
   const std::vector<double> least = columns.read("psd_fmin", "Hz");
@@ -145,7 +82,6 @@ FocalPlane read_focal_plane(const std::string& path, const HexagonOptions& other
     const auto value = [i](const std::vector<double>& column, double none) {
       return column.empty() ? none : column[i];
     };
-    detector.gamma = value(gamma, 0);
     if (!std::isfinite(detector.gamma)) {
       throw Error(Status::kCorrupt, path + ": " + table + ": detector " + detector.name +
                                         print(": gamma %g", detector.gamma));

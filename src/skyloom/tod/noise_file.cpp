@@ -6,6 +6,7 @@
 
 #include "loom/base/print.hpp"
 #include "loom/hdf5/hdf5.hpp"
+#include "skyloom/kelvin.hpp"
 #include "skyloom/noise/spectrum_lags.hpp"
 #include "skyloom/status.hpp"
 #include "skyloom/tod/observation_file.hpp"
@@ -40,6 +41,19 @@ std::vector<Mixture> mixing_of(const Reader& file, const std::string& group) {
     out.push_back({detectors[i], streams[i], couplings[i]});
   }
   return out;
+}
+
+/// What a weight of the table is in 1/K^2, by the unit that the peer notes beside it.
+double weight_unit(const Reader& file, const std::string& table) {
+  const std::string unit = file.description(table, "unit").value_or("1 / K2");
+  const std::string begin = "1 / ", end = "2";
+  const bool square = unit.size() > 5 && unit.starts_with(begin) && unit.ends_with(end);
+  const auto kelvin =
+      square ? kelvin_of(std::string_view(unit).substr(4, unit.size() - 5)) : std::nullopt;
+  if (!kelvin) {
+    throw Error(kNoiseModel, file.path() + ": " + table + ": unit '" + unit + "': expected 1 / K2");
+  }
+  return 1 / (*kelvin * *kelvin);
 }
 
 /// What other streams than its own add to a detector's NET^2, K^2 s; `rows` and `nets`: of streams.
@@ -83,6 +97,7 @@ double read_noise(const Reader& file, const std::string& model, double rate_hz,
   if (analytic && has_mixed_noise(file, model)) {
     common = common_psds(file, group, rows, columns.back());
   }
+  const double unit = analytic ? 1 : weight_unit(file, weights);
   double rate = rate_hz;
   for (Detector& detector : detectors) {
     const auto found = rows.find(detector.name);
@@ -105,8 +120,13 @@ double read_noise(const Reader& file, const std::string& model, double rate_hz,
                                            its_rate, rate_hz));
       }
       rate = its_rate;
-    } else if (columns[0][row] > 0) {
-      detector.noise = {.net = 1 / std::sqrt(columns[0][row] * rate_hz)};
+    } else {
+      const double weight = unit * columns[0][row];
+      if (!(weight >= 0) || std::isinf(weight)) {
+        throw Error(kNoiseModel, file.path() + ": " + source + ": " + detector.name +
+                                     print(": a weight of %g: expected 0 or more", weight));
+      }
+      if (weight > 0) detector.noise = {.net = 1 / std::sqrt(weight * rate_hz)};
     }
     if (detector.noise.net != 0 && !is_sound_net(detector.noise.net)) {
       throw Error(kNoiseModel, file.path() + ": " + source + ": " + detector.name +
@@ -117,10 +137,15 @@ double read_noise(const Reader& file, const std::string& model, double rate_hz,
   return rate;
 }
 
+bool has_spectra(const Reader& file, const std::string& model) {
+  return has_mixed_noise(file, model) || file.has(group_of(model) + "/" + kNoiseTable);
+}
+
 bool has_mixed_noise(const Reader& file, const std::string& model) {
   const std::string group = group_of(model);
   return file.has(group + "/" + kMixingTable) &&
-         file.description(group, "class").value_or("") != kAnalyticNoise;
+         (file.description(group, "class").value_or("") != kAnalyticNoise ||
+          !file.has(group + "/" + kNoiseTable));
 }
 
 MixedSpectra::MixedSpectra(const Reader& file, const std::string& model, double rate_hz)

@@ -70,6 +70,8 @@ class TodSource {
   }
   /// The spectrum of a detector's noise; that of its DetectorNoise. Throws kNoiseModel.
   [[nodiscard]] virtual NoisePsd noise(std::size_t number, std::size_t detector) const;
+  /// Whether more than a weight is known of that noise.
+  [[nodiscard]] virtual bool has_spectra(std::size_t /*number*/) const { return true; }
   /// Of a simulation; what truth(number, ...) has is the same for all detectors of an observation.
   [[nodiscard]] virtual Truth truth(std::size_t /*number*/, std::size_t /*detector*/) const {
     return {};

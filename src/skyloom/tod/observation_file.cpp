@@ -8,6 +8,7 @@
 #include "loom/hdf5/hdf5.hpp"
 #include "skyloom/random/name_uid.hpp"
 #include "skyloom/status.hpp"
+#include "skyloom/tod/unit_columns.hpp"
 
 namespace skyloom {
 namespace {
@@ -59,7 +60,7 @@ std::vector<Detector> read_detectors(const Reader& file, const std::vector<std::
   const std::vector<double> quat = quaternions_of(file, table, all.size());
   const std::vector<double> leakage = file.read_field(table, "pol_leakage");
   const std::vector<double> efficiency = file.read_field(table, "pol_efficiency");
-  const std::vector<double> gamma = file.read_field(table, "gamma");
+  const std::vector<double> gamma = UnitColumns(file, table).read("gamma", "rad");
   const std::vector<double> uid = file.read_field(table, "uid");
   const auto has = [&](const std::vector<double>& values) { return values.size() == all.size(); };
   std::vector<Detector> out;

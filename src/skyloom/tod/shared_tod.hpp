@@ -39,6 +39,9 @@ class SharedTod final : public TodSource {
   [[nodiscard]] NoisePsd noise(std::size_t number, std::size_t detector) const override {
     return source_.noise(shares_[number].observation, shares_[number].first + detector);
   }
+  [[nodiscard]] bool has_spectra(std::size_t number) const override {
+    return source_.has_spectra(shares_[number].observation);
+  }
   void prepare(std::size_t number, const Boresight& boresight, Executor& executor,
                const Observer& observer) const override {
     source_.prepare(shares_[number].observation, boresight, executor, observer);

@@ -11,6 +11,7 @@
 #include "loom/base/print.hpp"
 #include "loom/hdf5/hdf5.hpp"
 #include "loom/json/json.hpp"
+#include "skyloom/kelvin.hpp"
 #include "skyloom/status.hpp"
 #include "skyloom/tod/observation_file.hpp"
 
@@ -19,19 +20,11 @@ namespace {
 
 using hdf5::Reader;
 
-/// Units of signals, in K.
-constexpr struct {
-  const char* name;
-  double kelvin;
-} kUnits[] = {{"K", 1}, {"K_CMB", 1}, {"mK", 1e-3}, {"uK", 1e-6}};
-
 constexpr double kLeastStep = 1e-9, kMostStep = 1e9;  // seconds between samples
 
 double unit_of(const Reader& file, const std::string& signal) {
   const std::string name = file.description(signal, "units").value_or("K");
-  for (const auto& unit : kUnits) {
-    if (name == unit.name) return unit.kelvin;
-  }
+  if (const auto kelvin = kelvin_of(name)) return *kelvin;
   throw Error(Status::kUnsupported,
               file.path() + ": " + signal + ": units '" + name + "': expected K, mK or uK");
 }
@@ -61,6 +54,27 @@ bool uses(const Reader& file, const std::string& group, const std::string& name,
   if (file.has(path)) return true;
   if (name == usual) return false;
   throw Error(Status::kMissingHdu, file.path() + ": no data set " + path);
+}
+
+/// Whether flags have bits of the mask. Others than bytes are numbers first: as bytes they would be
+/// cut to 0 or 255.
+void read_flags(const Reader& file, const std::string& name, std::span<const std::size_t> start,
+                std::span<const std::size_t> count, std::size_t mask, std::span<std::uint8_t> out) {
+  if (file.type(name) == hdf5::Type::kUint8) {
+    file.read_box(name, start, count, out);
+    for (std::uint8_t& flag : out) flag = (flag & mask) != 0 ? 1 : 0;
+    return;
+  }
+  std::vector<double> numbers(out.size());
+  file.read_box(name, start, count, std::span<double>(numbers));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const double number = numbers[i];
+    if (!(std::fabs(number) <= 0x1p53) || std::floor(number) != number) {
+      throw Error(Status::kCorrupt,
+                  file.path() + ": " + name + print(": %g: expected whole numbers", number));
+    }
+    out[i] = (static_cast<std::uint64_t>(static_cast<std::int64_t>(number)) & mask) != 0 ? 1 : 0;
+  }
 }
 
 void check_shape(const Reader& file, const std::string& name,
@@ -196,6 +210,7 @@ void StoredTod::open(File& to) const {
   observation.plane.rate_hz = read_noise(file, options_.noise_model, observation.plane.rate_hz,
                                          observation.plane.detectors);
   to.has_mixed_noise = has_mixed_noise(file, options_.noise_model);
+  to.has_spectra = skyloom::has_spectra(file, options_.noise_model);
   std::vector<Detector>& detectors = observation.plane.detectors;
   for (std::size_t i = detectors.size(); i-- > 0;) {
     if (detectors[i].noise.net > 0) continue;  // no weight
@@ -215,9 +230,7 @@ void StoredTod::read_shared_flags(const Reader& file, File& to) const {
     check_shape(file, shared, {samples});
     to.flags.resize(samples);
     const std::size_t start[] = {0}, count[] = {samples};
-    file.read_box(shared, start, count, std::span<std::uint8_t>(to.flags));
-    const auto mask = static_cast<std::uint8_t>(options_.shared_mask);
-    for (std::uint8_t& flag : to.flags) flag = (flag & mask) != 0 ? 1 : 0;
+    read_flags(file, shared, start, count, options_.shared_mask, to.flags);
   }
   if (options_.intervals.empty()) return;
   const std::string name = "intervals/" + options_.intervals;
@@ -297,7 +310,6 @@ void StoredTod::read(std::size_t number, const Boresight& /*boresight*/, std::si
                      std::span<const Signal> signals) const {
   const File& file = files_[number];
   const auto from = reader(number);
-  const auto mask = static_cast<std::uint8_t>(options_.detector_mask);
   for (std::size_t i = 0; i < signals.size(); ++i) {
     const Signal& to = signals[i];
     const std::size_t start[] = {file.rows[first + i], 0};
@@ -308,8 +320,8 @@ void StoredTod::read(std::size_t number, const Boresight& /*boresight*/, std::si
     }
     std::fill(to.flags.begin(), to.flags.end(), std::uint8_t{0});
     if (file.has_flags) {
-      from->read_box("detdata/" + options_.detector_flags, start, count, to.flags);
-      for (std::uint8_t& flag : to.flags) flag &= mask;
+      read_flags(*from, "detdata/" + options_.detector_flags, start, count, options_.detector_mask,
+                 to.flags);
     }
     for (std::size_t k = 0; k < file.flags.size(); ++k) to.flags[k] |= file.flags[k];
   }

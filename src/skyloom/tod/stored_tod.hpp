@@ -49,6 +49,9 @@ class StoredTod final : public TodSource {
   [[nodiscard]] std::shared_ptr<const GroundMotion> motion(std::size_t number) const override;
   /// That of its mixture of streams where the file has one.
   [[nodiscard]] NoisePsd noise(std::size_t number, std::size_t detector) const override;
+  [[nodiscard]] bool has_spectra(std::size_t number) const override {
+    return files_[number].has_spectra;
+  }
   void read(std::size_t number, const Boresight& boresight, std::size_t first,
             std::span<const Signal> signals) const override;
 
@@ -58,7 +61,7 @@ class StoredTod final : public TodSource {
     Observation observation;
     std::vector<std::size_t> rows;  ///< of the detectors that are used
     double unit = 1;                ///< K
-    bool has_flags = false, has_plate = false, has_mixed_noise = false;
+    bool has_flags = false, has_plate = false, has_mixed_noise = false, has_spectra = false;
     std::vector<std::uint8_t> flags;  ///< of all detectors; empty: none
   };
   void open(File& file) const;

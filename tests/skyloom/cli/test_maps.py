@@ -55,6 +55,37 @@ class Maps(Case):
         self.fails(12, "toast_format_version", "view", self.out / "hdf5", "-o", self.out / "m.html", "--noise", self.out / "hdf5/hits.h5")
         self.assertFalse((self.out / "m").exists() or (self.out / "m.html").exists())
 
+    def test_nothing_is_begun_where_a_file_is_to_stay_or_is_an_input(self):
+        data, maps = self.out / "data", self.out / "maps"
+        self.ok("simulate", "-o", data, "--maps", maps, *SMALL, *MAPS, "--quiet")
+        one = sorted(data.glob("*.h5"))[0]
+        before = {path: path.read_bytes() for path in (*data.iterdir(), *maps.iterdir())}
+        for asked in (("map", one, "-o", self.out / "m", *MAPS, "--json", one),
+                      ("map", one, "-o", maps, *MAPS, "--json", maps / "map.fits"),
+                      ("simulate", "-o", data, *SMALL, "--focal-plane", one),
+                      ("simulate", "--maps", maps, *SMALL, *MAPS, "--sky", maps / "map.fits"),
+                      ("compare", maps / "map.fits", maps / "binned.fits", "--json", maps / "map.fits"),
+                      ("view", maps / "map.fits", "-o", maps / "map.fits")):
+            self.fails(2, "put", *asked)  # an input, or two outputs
+        for wish in (("--partial", "--wcs", "car:0,0,10,10,1"), ("--prior", "--method", "gls"), ("--ground-split",)):
+            self.fails(2, "expected", "simulate", "-o", self.out / "new", "--maps", self.out / "m", *SMALL, *MAPS, *wish)
+        for name in ("rcond", "invcov", "cov", "binned", "hits"):
+            (maps / f"{name}.fits").unlink()
+        self.fails(32, "map.fits: exists", "map", one, "-o", maps, *MAPS, "--no-clobber")
+        self.fails(32, "map.fits: exists", "simulate", "-o", self.out / "new", "--maps", maps, *SMALL, *MAPS, "--no-clobber")
+        one.unlink()
+        self.fails(32, "exists", "simulate", "-o", data, *SMALL, "--no-clobber")
+        self.assertFalse((self.out / "new").exists() or (self.out / "m").exists() or one.exists())
+        for path in (*data.iterdir(), *maps.iterdir()):
+            self.assertEqual(path.read_bytes(), before[path], path)
+
+    def test_a_sky_of_other_coordinates_is_told_of(self):
+        self.ok("simulate", "--maps", self.out / "sky", *SMALL, *MAPS, "--frame", "equatorial", "--quiet")
+        sky = ("--sky", self.out / "sky/binned.fits", "--quiet")
+        done = self.ok("simulate", "--maps", self.out / "m", *SMALL, *MAPS, *sky)
+        self.assertIn("COORDSYS C, and the scan is in E", done.stderr)
+        self.assertNotIn("COORDSYS", self.ok("simulate", "--maps", self.out / "m", *SMALL, *MAPS, *sky, "--frame", "equatorial").stderr)
+
     def test_destriping_takes_stripes_away(self):
         noise = ("--fknee", 1, "--fmin", 1e-4, "--slope", 2)
         self.ok("simulate", "--maps", self.out, *SMALL, *MAPS, *noise, "--quiet")

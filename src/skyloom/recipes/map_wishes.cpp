@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/recipes/map_wishes.hpp"
+
+#include <string>
+
+#include "loom/base/error.hpp"
+#include "skyloom/recipes/gls_maps.hpp"
+#include "skyloom/status.hpp"
+
+namespace skyloom {
+namespace {
+
+/// Options that would be passed over.
+void check_options(const MapJob& job) {
+  if (job.prior && job.step_s == 0) {
+    throw Error(
+        Status::kUsage,
+        "--prior with --step 0: expected one of them, an offset alone follows no other one");
+  }
+  const GroundTemplate& ground = job.filters.ground;
+  if (!ground.any() && (ground.split || ground.trend != GroundTemplate().trend)) {
+    throw Error(Status::kUsage, std::string(ground.split ? "--ground-split" : "--ground-trend") +
+                                    ": expected --ground-order or --ground-bins, which it is of");
+  }
+}
+
+/// What --prior and --method gls ask the data for.
+void check_spectra(const TodSource& source, const MapJob& job) {
+  if (!job.prior && job.method != MapMethod::kGls) return;
+  for (std::size_t i = 0; i < source.observations(); ++i) {
+    if (source.has_spectra(i)) continue;
+    throw Error(kNoiseModel, source.observation(i).name +
+                                 ": its noise model has weights alone, no spectra, which " +
+                                 (job.prior ? "--prior asks for" : "--method gls asks for"));
+  }
+}
+
+}  // namespace
+
+void check_map_wishes(const TodSource& source, const MapJob& job) {
+  check_gls(job);
+  check_options(job);
+  check_spectra(source, job);
+}
+
+}  // namespace skyloom
