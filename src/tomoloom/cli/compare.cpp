@@ -43,7 +43,9 @@ std::string json_text(const VolumeDifference& d, bool within) {
 int run_compare(const CompareCommand& command) {
   Console console(command.log.threshold());
   const Observer observer = console.observer();
-  const std::vector<NamedFile> texts{{"--json", command.json}};
+  const std::vector<NamedFile> texts{{"--json", command.json}},
+      inputs{{"a volume", command.first}, {"a volume", command.second}};
+  check_distinct(texts, inputs);
   check_text_outputs(texts);
   const auto first = open_slices(command.first, command.group);
   const auto second = open_slices(command.second, command.group);

@@ -109,6 +109,7 @@ void add_many(Options& options, ReconCommand& command) {
 int run_one_scan(const ReconCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   const std::vector<NamedFile> texts{{"--json", command.json}, {"--preview", command.preview.page}};
+  check_recon_output(command.job, texts);
   check_text_outputs(texts);
   Console console(command.log.threshold());
   const Observer observer = console.observer();

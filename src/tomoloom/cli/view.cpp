@@ -32,7 +32,13 @@ int run_view(ViewCommand& command) {
   command.job.column = whole(command.column);
   Console console(command.log.threshold());
   const Observer observer = console.observer();
-  const std::vector<NamedFile> texts{{"-o", command.page}};
+  const std::vector<NamedFile> texts{{"-o", command.page}},
+      inputs{{"the volume", command.job.volume},
+             {"--with", command.job.other},
+             {"--scan", command.job.scan.scan},
+             {"--flats", command.job.scan.flats},
+             {"--darks", command.job.scan.darks}};
+  check_distinct(texts, inputs);
   check_text_outputs(texts);
   const auto executor = make_executor(command.threads);
   write_text(command.page, view_volume(command.job, *executor, observer));

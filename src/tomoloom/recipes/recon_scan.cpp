@@ -6,7 +6,6 @@
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
-#include "loom/files/output_files.hpp"
 #include "loom/hdf5/hdf5.hpp"
 #include "tomoloom/recipes/block_run.hpp"
 #include "tomoloom/recipes/recon_files.hpp"
@@ -22,8 +21,14 @@ bool can_go_on(const Error& error) {
 
 }  // namespace
 
-void check_recon_output(const ReconJob& job) {
-  const std::vector<NamedFile> outputs{{"-o", job.output}}, inputs{{"the scan", job.scan}};
+void check_recon_output(const ReconJob& job, std::span<const NamedFile> texts) {
+  std::vector<NamedFile> outputs{{"-o", job.output}};
+  outputs.insert(outputs.end(), texts.begin(), texts.end());
+  const std::vector<NamedFile> inputs{
+      {"the scan", job.scan},     {"--flats", job.flats},
+      {"--darks", job.darks},     {"--theta", job.theta},
+      {"--shifts", job.shifts},   {"--weights", job.weights},
+      {"--centers", job.centres}, {"--filter-weights", job.filter_weights}};
   check_distinct(outputs, inputs);
   check_place(job.output);
 }
