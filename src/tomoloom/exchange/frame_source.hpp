@@ -20,6 +20,7 @@ struct ScanLayout {
   std::string data, white, dark;  ///< names of sets of frames; empty: there is none
   std::size_t angles = 0, rows = 0, columns = 0, flats = 0, darks = 0;
   std::size_t expected = 0;  ///< projections of a scan that may still grow, as far as it says
+  bool says_expected = false;
   std::vector<double> theta_deg;
   std::vector<double> axis;  ///< of each row the column that it sees the axis in; empty: not known
   // of each projection, where there is more to say; empty: nothing
