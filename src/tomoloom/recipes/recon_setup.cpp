@@ -107,12 +107,24 @@ std::uint64_t granted_memory(const ReconJob& job, const ReconSummary& summary) {
 
 }  // namespace
 
-void check_axis(const ReconJob& job) {
+void check_choices(const ReconJob& job) {
+  const auto refuse = [&](const char* what) {
+    throw Error(Status::kUnsupported, job.scan + ": " + what);
+  };
   if (!job.centres.empty() &&
       (job.centre || job.search != AxisSearch::kNone || job.acquisition != Acquisition::kFull)) {
-    throw Error(Status::kUnsupported,
-                job.scan + ": --centers goes without --center and --acquisition half");
+    refuse("--centers goes without --center and --acquisition half");
   }
+  const bool integrals = job.input == InputKind::kIntegrals;
+  if (integrals && job.air > 0) refuse("--air wants counts or transmissions (--input)");
+  if (integrals && job.outlier > 0) refuse("--outlier wants counts or transmissions (--input)");
+  if (integrals && job.phase.method != Phase::kNone) {
+    refuse("--phase wants counts or transmissions (--input)");
+  }
+  if (job.input != InputKind::kCounts && !job.flats_at.empty()) {
+    refuse("--flats-at wants counts (--input)");
+  }
+  check_method(job);
 }
 
 ReconJob in_window(ReconJob job, const ScanLayout& layout) {
@@ -142,7 +154,7 @@ ReconSetup::ReconSetup(const ReconJob& job, Executor& executor, const Observer& 
       rest_(after_phase(own_)) {
   summary_.layout = scan_->layout();
   summary_.window = job.window;
-  check_axis(job_);
+  check_choices(job_);
   settle_rows(own_, summary_);
   check_frames(job, summary_.layout, observer);
   check_acquisition(job, summary_.layout);
