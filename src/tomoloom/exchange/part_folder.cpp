@@ -123,8 +123,9 @@ PartFolder::~PartFolder() {
 
 void PartFolder::make_part(bool stays) {
   std::string name = folder_ + ".part";
+  bool there = false;
   if (stays) {
-    const bool there = fs::exists(fs::symlink_status(name));
+    there = fs::exists(fs::symlink_status(name));
     if (!there && ::mkdir(name.c_str(), 0777) != 0) fail(name, "cannot be made", errno);
     if (there && (!fs::is_directory(name) || !other_than(name, content_).empty())) {
       throw Error(Status::kOutputExists,
@@ -145,7 +146,8 @@ void PartFolder::make_part(bool stays) {
     throw Error(Status::kUnwritable, name + ": another run is writing it");
   }
   part_ = name;
-  if (!stays || record_->continues()) return;
+  // a record without its folder tells of what somebody has removed
+  if (!stays || (there && record_->continues())) return;
   remove_all_in(name, content_);
   record_->start();
 }
