@@ -77,7 +77,7 @@ Command make_view() {
   options.add("--darks", &job.scan.darks, "likewise", {.value = "STACK"});
   options.add("--axes", &job.scan.axes, "how many axes, the volume's in the middle; 0: none",
               {.value = "N", .interval = between(0, 101), .shows_default = true});
-  options.add("--axis-step", &job.scan.step, "columns between them",
+  options.add("--axis-step", &job.scan.step, "columns of the detector between them",
               {.interval = between(0.01, 1000), .shows_default = true});
   add_thread_option(options, state->threads);
   add_log_options(options, state->log);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 
 #include "loom/json/json.hpp"
 #include "tomoloom/recipes/compare_volumes.hpp"
@@ -113,6 +114,45 @@ TEST_F(ScanOnThePage, IsTheSinogramOfTheSliceAndTheSliceWithOtherAxes) {
   EXPECT_LT(apart(2), 1e-6);
   EXPECT_GT(apart(4), 1e-4);
   view.scan.axes = 0;
+  EXPECT_EQ(data_of(view_volume(view, serial)).at("scan").at("axes").size(), 0U);
+}
+
+TEST_F(ScanOnThePage, HasTheVolumesAxisAndTheVolumesSliceHoweverThatWasMade) {
+  SimulateJob scan = small();
+  simulate(scan);
+  const auto numbers = [&](const char* name, std::size_t count) {
+    std::ofstream file(folder.file(name));
+    for (std::size_t i = 0; i < count; ++i) file << i % 5 << "\n";
+    return folder.file(name);
+  };
+  std::vector<ReconJob> jobs(5, recon(scan));
+  jobs[0].window.bin = 2;
+  jobs[1].window = {.first_column = 6, .end_column = 60};
+  jobs[2].weights = numbers("weights.txt", 100);
+  jobs[3].filter.filter = Filter::kCustom;
+  jobs[3].filter_weights = numbers("filter.txt", 64);
+  jobs[4].rings.width = 5;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    jobs[i].centre = 30;
+    run(jobs[i]);
+    ViewJob view{.volume = jobs[i].output, .other = {}};
+    view.scan = {.scan = scan.output, .flats = {}, .darks = {}, .axes = 3, .step = 1};
+    const Json data = data_of(view_volume(view, serial));
+    EXPECT_EQ(data.at("scan").at("axis").get<double>(), 30.0) << i;
+    const auto& axes = data.at("scan").at("axes").elements();
+    ASSERT_EQ(axes.size(), 3U) << i;
+    EXPECT_EQ(axes[0].at("axis").get<double>(), 29.0) << i;
+    const Json& slice = data.at("planes").elements()[0];
+    for (const char* number : {"low", "step"}) {
+      const auto want = slice.at(number).get<double>();
+      EXPECT_NEAR(axes[1].at(number).get<double>(), want, 1e-4 * std::abs(want)) << i;
+    }
+  }
+  ReconJob tilted = recon(scan);
+  tilted.tilt_deg = 3;
+  run(tilted);
+  ViewJob view{.volume = tilted.output, .other = {}};
+  view.scan.scan = scan.output;
   EXPECT_EQ(data_of(view_volume(view, serial)).at("scan").at("axes").size(), 0U);
 }
 
