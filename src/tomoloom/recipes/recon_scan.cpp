@@ -71,7 +71,7 @@ ReconSummary reconstruct_scan(const ReconJob& job, Executor& executor, const Obs
   try {
     run.run(blocks_left(setup, *writer, observer), *writer, executor);
     const std::size_t pixels = setup.settle_flaws(run.pixels());
-    check_flaws(job, setup.summary().flaws, pixels, observer);
+    check_flaws(job, setup.summary(), pixels, observer);
     writer->commit();
   } catch (const Error& error) {
     leave_volume(job, error, *writer, observer);

@@ -275,8 +275,9 @@ std::size_t ReconSetup::settle_flaws(std::size_t pixels) {
   return phase_->pixels();
 }
 
-void check_flaws(const ReconJob& job, const PixelFlaws& flaws, std::size_t pixels,
+void check_flaws(const ReconJob& job, const ReconSummary& summary, std::size_t pixels,
                  const Observer& observer) {
+  const PixelFlaws& flaws = summary.flaws;
   const std::size_t blind = flaws.blind;
   if (2 * blind > pixels) {
     throw Error(kScanMismatch,
@@ -288,6 +289,12 @@ void check_flaws(const ReconJob& job, const PixelFlaws& flaws, std::size_t pixel
         print("%s: %zu of %zu pixels have a flat that is not above their dark: taken to "
               "see nothing between",
               job.scan.c_str(), blind, pixels));
+  }
+  if (flaws.unlit > 0) {
+    observer.warn(print(
+        "%s: %zu of %zu rows of projections hold 0 alone, as where nobody has written them "
+        "(--skip leaves projections out)",
+        job.scan.c_str(), flaws.unlit, pixels / summary.layout.columns * summary.layout.angles));
   }
   if (flaws.saturated > 0) {
     observer.warn(

@@ -93,7 +93,7 @@ class ReconSetup {
 };
 
 /// Throws kScanMismatch where most flats are not above their darks; warns of the others.
-void check_flaws(const ReconJob& job, const PixelFlaws& flaws, std::size_t pixels,
+void check_flaws(const ReconJob& job, const ReconSummary& summary, std::size_t pixels,
                  const Observer& observer);
 
 }  // namespace tomoloom
