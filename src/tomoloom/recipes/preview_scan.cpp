@@ -153,9 +153,8 @@ class Preview {
     rows_for_axis_.clear();
     own = in_window(std::move(own), layout_);
     lean_ = own.centre_last ? *own.centre_last - *own.centre : 0;
-    const double middle = (static_cast<double>(layout_.columns) - 1) / 2;
     if (!axis_ && !layout_.axis.empty()) axis_ = common_axis(layout_);
-    if (!axis_) axis_ = own.centre.value_or(middle) + lean_ / 2;
+    if (!axis_) axis_ = own.centre.value_or(middle_of_row(layout_)) + lean_ / 2;
     summary_.axis = own.window.to_detector(*axis_);
     const std::size_t n = layout_.columns;
     cut_ = {.slice = layout_.rows / 2, .row = n / 2, .column = n / 2};

@@ -33,7 +33,7 @@ void settle_rows(const ReconJob& job, ReconSummary& summary) {
   summary.first_row = job.first_row;
   summary.slices = end - job.first_row;
   const double last = static_cast<double>(layout.columns) - 1;
-  const double middle = layout.axis.empty() ? last / 2 : common_axis(layout);
+  const double middle = layout.axis.empty() ? middle_of_row(layout) : common_axis(layout);
   const double above = job.centre.value_or(middle), below = job.centre_last.value_or(above);
   std::vector<double> columns = layout.axis;
   columns.insert(columns.end(), {above, below});

@@ -24,6 +24,12 @@ class Outputs(Case):
         self.assertEqual(sorted(path.name for path in self.out.iterdir()), ["other.h5", "weights.txt"])
         self.assertIn("scan", self.ok("info", self.scan).stdout)
 
+    def test_a_scan_and_its_truth_are_made_together_or_not_at_all(self):
+        truth = self.out / "truth.h5"
+        truth.write_text("before")
+        self.fails(32, "truth.h5", "simulate", "-o", self.out / "new.h5", "--truth", truth, "--no-clobber", "--columns", 32)
+        self.assertEqual([path.name for path in self.out.iterdir()], ["truth.h5"])
+
     def test_options_that_do_not_go_together_are_refused(self):
         self.fails(15, "--flats-at", "recon", self.scan, "-o", self.volume, "--input", "transmissions", "--flats-at", "0,45")
         self.fails(15, "--outlier", "recon", self.scan, "-o", self.volume, "--input", "integrals", "--outlier", 0.3)
