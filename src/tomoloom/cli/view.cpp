@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
 #include "loom/program/console.hpp"
 #include "loom/runtime/executors.hpp"
 #include "tomoloom/cli/command.hpp"
@@ -21,15 +23,17 @@ struct ViewCommand {
   LogOptions log;
 };
 
-std::optional<std::size_t> whole(const std::optional<double>& number) {
+std::optional<std::size_t> whole(const char* option, const std::optional<double>& number) {
   if (!number) return {};
-  return static_cast<std::size_t>(*number);
+  const auto result = static_cast<std::size_t>(*number);
+  if (static_cast<double>(result) == *number) return result;
+  throw Error(Status::kUsage, print("%s %g: expected a whole number", option, *number));
 }
 
 int run_view(ViewCommand& command) {
-  command.job.slice = whole(command.slice);
-  command.job.row = whole(command.row);
-  command.job.column = whole(command.column);
+  command.job.slice = whole("--slice", command.slice);
+  command.job.row = whole("--row", command.row);
+  command.job.column = whole("--column", command.column);
   Console console(command.log.threshold());
   const Observer observer = console.observer();
   const std::vector<NamedFile> texts{{"-o", command.page}},

@@ -59,10 +59,23 @@ TEST_F(Volumes, AreComparedNumberByNumber) {
   EXPECT_LT(apart(a, write("c.h5", 0, 9), 0.9).rms, 1e-12);  // a corner
   const VolumeDifference none = apart(a, write("d.h5", 7, std::nanf("")), 0);
   EXPECT_EQ(none.left_out, 1U);
+  EXPECT_EQ(none.one_sided, 1U);
   EXPECT_EQ(none.rms, 0);
   const auto thrown = thrown_by([&] { (void)apart(a, write("e.h5", 0, 0, 4), 0); });
   EXPECT_EQ(thrown.status, Status::kWrongShape);
   EXPECT_TRUE(thrown.says("4 x 8 x 10")) << thrown.message;
+}
+
+TEST_F(Volumes, OfZerosAreFarFromAllOthers) {
+  const std::string zeros = folder.file("zeros.h5");
+  {
+    hdf5::Writer writer(zeros, Overwrite::kYes);
+    writer.create("exchange/data", hdf5::Type::kFloat32, {5, 8, 10});
+    writer.write("exchange/data", 0, std::span<const float>(std::vector<float>(400, 0)));
+    writer.commit();
+  }
+  EXPECT_TRUE(std::isinf(apart(write("a.h5", 0, 0), zeros, 0).relative));
+  EXPECT_EQ(apart(zeros, zeros, 0).relative, 0);
 }
 
 TEST_F(Volumes, BecomeAPageThatNeedsNothingElse) {

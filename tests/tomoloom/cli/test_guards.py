@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is there already is not harmed, and what does not go together is told before anything is done."""
 import shutil
+import struct
 import subprocess
 import time
 import unittest
@@ -29,6 +30,18 @@ class Outputs(Case):
         truth.write_text("before")
         self.fails(32, "truth.h5", "simulate", "-o", self.out / "new.h5", "--truth", truth, "--no-clobber", "--columns", 32)
         self.assertEqual([path.name for path in self.out.iterdir()], ["truth.h5"])
+
+    def test_a_volume_without_numbers_is_within_no_bound(self):
+        good, bad = self.out / "good", self.out / "bad"
+        self.ok("recon", self.scan, "-o", good, "--quiet", "--rows", "30:32", "--format", "tiff")
+        shutil.copytree(good, bad)
+        image = bad / "slice_00030.tiff"
+        image.write_bytes(image.read_bytes()[:-4 * 64 * 20] + struct.pack("<f", float("nan")) * 64 * 20)
+        self.ok("compare", good, bad)
+        self.assertEqual(self.program("compare", bad, bad, "--max-rms", 0).returncode, 0)
+        for one, other in ((good, bad), (bad, good)):
+            self.assertEqual(self.program("compare", one, other, "--max-rms", 100).returncode, 1)
+        self.fails(2, "--slice 0.5", "view", good, "-o", self.out / "page.html", "--slice", 0.5)
 
     def test_options_that_do_not_go_together_are_refused(self):
         self.fails(15, "--flats-at", "recon", self.scan, "-o", self.volume, "--input", "transmissions", "--flats-at", "0,45")
