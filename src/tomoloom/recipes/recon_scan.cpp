@@ -7,6 +7,7 @@
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 #include "loom/hdf5/hdf5.hpp"
+#include "tomoloom/exchange/part_folder.hpp"
 #include "tomoloom/recipes/block_run.hpp"
 #include "tomoloom/recipes/recon_files.hpp"
 #include "tomoloom/recipes/recon_setup.hpp"
@@ -31,6 +32,10 @@ void check_recon_output(const ReconJob& job, std::span<const NamedFile> texts) {
       {"--centers", job.centres}, {"--filter-weights", job.filter_weights}};
   check_distinct(outputs, inputs);
   check_place(job.output);
+  if (job.overwrite == Overwrite::kNo && holds_files(job.output)) {
+    throw Error(Status::kOutputExists,
+                job.output + ": the output exists and --no-clobber was given");
+  }
 }
 
 void leave_volume(const ReconJob& job, const Error& error, SliceSink& writer,

@@ -25,7 +25,7 @@ namespace tomoloom {
 // Parts of it, for who makes the blocks elsewhere.
 
 /// Throws kUsage where the volume, or one of the texts beside it, is an input or another output,
-/// kUnwritable where the volume cannot be.
+/// kUnwritable where the volume cannot be, kOutputExists where it is there and is to stay.
 void check_recon_output(const ReconJob& job, std::span<const NamedFile> texts = {});
 
 /// Blocks that an earlier run has not left; says how many it has.

@@ -43,6 +43,24 @@ class Outputs(Case):
             self.assertEqual(self.program("compare", one, other, "--max-rms", 100).returncode, 1)
         self.fails(2, "--slice 0.5", "view", good, "-o", self.out / "page.html", "--slice", 0.5)
 
+    def test_what_is_to_stay_is_seen_before_the_scan_is_waited_for(self):
+        self.volume.write_text("before")
+        self.fails(32, "volume.h5", "recon", self.out / "later.h5", "-o", self.volume, "--no-clobber",
+                   "--preview", self.out / "page.html", "--preview-patience", 1000)
+        self.fails(2, "--format tiff", "recon", self.scan, "-o", self.out / "volume.tif")
+
+    def test_folders_of_many_scans_that_are_not_there_yet_are_made_without_clobbering(self):
+        (self.out / "scans").mkdir()
+        shutil.copy(self.scan, self.out / "scans" / "one.h5")
+        for kind, name in (("tiff", "one_rec"), ("zarr", "one_rec.zarr")):
+            command = ("recon", self.out / "scans", "-o", self.out / kind, "--format", kind, "--no-clobber", "--rows", "0:3", "--quiet")
+            self.ok(*command)
+            made = sorted((self.out / kind / name).rglob("*"))
+            self.assertTrue(made)
+            self.ok(*command)  # up to date
+            self.assertEqual(self.program(*command, "--bin", 3).returncode, 3)
+            self.assertEqual(sorted((self.out / kind / name).rglob("*")), made)
+
     def test_options_that_do_not_go_together_are_refused(self):
         self.fails(15, "--flats-at", "recon", self.scan, "-o", self.volume, "--input", "transmissions", "--flats-at", "0,45")
         self.fails(15, "--outlier", "recon", self.scan, "-o", self.volume, "--input", "integrals", "--outlier", 0.3)
