@@ -30,6 +30,13 @@ def own_floats(name: str, value: Any) -> Floats:
     return np.array(stack(name, value), dtype=np.float32, order="C")
 
 
+def counting_as(array: Floats, instead: float) -> "npt.NDArray[np.bool_]":
+    """Values that are no numbers become `instead`, in place; where they were."""
+    none: "npt.NDArray[np.bool_]" = ~np.isfinite(array)
+    array[none] = instead
+    return none
+
+
 def frame(name: str, value: Any, shape: Any, averaging: str) -> Floats:
     """Frames, or one frame, or a number, as the mean or median of them."""
     array = np.asarray(value)
@@ -100,5 +107,5 @@ def threads(value: Optional[int]) -> int:
 
 def texts(options: Dict[str, Any]) -> Dict[str, str]:
     """Options as on the command line."""
-    return {key: repr(value) if isinstance(value, float) else str(value) for key, value in options.items()
+    return {key: repr(float(value)) if isinstance(value, float) else str(value) for key, value in options.items()
             if value is not None}

@@ -48,12 +48,14 @@ def remove_stripe(integrals: Any, method: str = "sf", *, threads: Optional[int] 
     Parameters
     ----------
     integrals : array [angle][row][column]
+        Values that are not numbers count as 0, as in recon().
     method : str
         "sf", "ti", "fw", "sorting", "filtering", "fitting", "interpolation", "large", "dead" or "all".
     size, large_size, snr, drop, sigma, sigma_x, sigma_y, order, alpha, blocks, level : number, optional
         What `tomoloom recon` calls --stripe-size and so on.
     """
     out = arguments.own_floats("integrals", integrals)
+    arguments.counting_as(out, 0)
     given = {f"stripe_{name}": value for name, value in parameters.items()}
     _core.remove_stripes(out, arguments.texts({"stripe": method, **given}), arguments.threads(threads))
     return out
@@ -62,10 +64,13 @@ def remove_stripe(integrals: Any, method: str = "sf", *, threads: Optional[int] 
 def remove_outlier(transmissions: Any, dif: float, size: int = 3, *,
                    threads: Optional[int] = None) -> arguments.Floats:
     """Values that are `dif` or more above the median of the `size` x `size` around them (angles x columns) become
-    that median."""
-    out = arguments.own_floats("transmissions", transmissions)
+    that median. Those that are not numbers stay, and count as 0 for others."""
+    given = arguments.stack("transmissions", transmissions)
+    out = arguments.own_floats("transmissions", given)
+    none = arguments.counting_as(out, 0)
     _core.remove_outliers(out, arguments.number("dif", dif), arguments.integer("size", size, 1, 99),
                           arguments.threads(threads))
+    out[none] = given[none]
     return out
 
 
@@ -80,6 +85,7 @@ def retrieve_phase(transmissions: Any, pixel_size: float = 1e-4, distance: float
     Parameters
     ----------
     transmissions : array [angle][row][column]
+        Values that are not numbers count as 1, as in normalize(): one would spread over two projections.
     pixel_size, distance, energy : float
         Of the detector, cm; from body to detector, cm; of the beam, keV.
     alpha : float
@@ -92,6 +98,7 @@ def retrieve_phase(transmissions: Any, pixel_size: float = 1e-4, distance: float
     if method not in ("paganin", "tomopy"):
         raise ValueError(f"method: expected 'paganin' or 'tomopy', got {method!r}")
     out = arguments.own_floats("transmissions", transmissions)
+    arguments.counting_as(out, 1)
     options = arguments.texts({"phase": method, "phase_energy": arguments.number("energy", energy),
                                "phase_distance": arguments.number("distance", distance),
                                "phase_pixel": arguments.number("pixel_size", pixel_size),
@@ -160,9 +167,10 @@ def find_center(integrals: Any, theta: Any, *, pairs: bool = False, within: Opti
     part = np.where(np.abs(part) < 1e20, part, np.float32(0))  # neither infinite nor no number
     angles = arguments.angles("theta", theta, part.shape[1 if sinograms else 0])
     low, high = (columns / 4, 3 * columns / 4) if within is None else within
-    found: Optional[float] = _core.find_centre(
-        part, angles, bool(sinograms), arguments.number("within", low, 0, columns - 1),
-        arguments.number("within", high, 0, columns - 1), bool(pairs), arguments.threads(threads))
+    low = arguments.number("within", low, 0, columns - 1)
+    found: Optional[float] = _core.find_centre(part, angles, bool(sinograms), low,
+                                               arguments.number("within", high, low, columns - 1), bool(pairs),
+                                               arguments.threads(threads))
     if found is None:
         expected = "projections half a turn apart" if pairs else "angles over 180 degrees"
         raise ArgumentError(f"theta: expected {expected}", 15, "unsupported")

@@ -130,6 +130,24 @@ def test_a_tilt_has_one_axis_and_its_methods(integrals, theta):
             tomoloom.recon(integrals, theta, **{"center": 31, "tilt": 5, **words})
 
 
+def test_what_is_no_number_does_not_spread(integrals):
+    good = np.exp(-0.02 * integrals)
+    for instead, work in ((1, lambda t: tomoloom.retrieve_phase(t, method="tomopy")), (1, tomoloom.retrieve_phase),
+                          (0, lambda t: tomoloom.remove_stripe(t, "fw")), (0, lambda t: tomoloom.remove_stripe(t, "sorting"))):
+        spoilt, mended = good.copy(), good.copy()
+        spoilt[3, 1, 5], spoilt[8, 2, 9], mended[3, 1, 5], mended[8, 2, 9] = np.nan, np.inf, instead, instead
+        assert (work(spoilt) == work(mended)).all()
+    spoilt = np.where(np.arange(64) % 7 == 0, np.nan, good).astype(np.float32)
+    spoilt[20, 1, 31] += 3
+    cleaned = tomoloom.remove_outlier(spoilt, 0.5)
+    assert (np.isnan(cleaned) == np.isnan(spoilt)).all() and cleaned[20, 1, 31] < 1
+
+
+def test_numbers_of_numpy_are_numbers(integrals):
+    got = tomoloom.remove_stripe(integrals, "fw", sigma=np.float64(1.5), level=np.int64(3))
+    assert (got == tomoloom.remove_stripe(integrals, "fw", sigma=1.5, level=3)).all()
+
+
 def test_the_circle():
     masked = tomoloom.mask_circle(np.ones((1, 8, 8)), 0.5, -1)
     assert masked[0, 4, 4] == 1 and masked[0, 0, 0] == -1 and (masked == 1).sum() == 12
@@ -147,6 +165,7 @@ def test_the_circle():
     (lambda d, t: tomoloom.remove_stripe(d, "ti", alpha=-1.0), "--stripe-alpha"),
     (lambda d, t: tomoloom.normalize(d, np.ones((4, 4))), "flats: expected frames of 3 x 64"),
     (lambda d, t: tomoloom.find_center(d, t / 2), "180 degrees"),
+    (lambda d, t: tomoloom.find_center(d, t, within=(40, 20)), "within"),
     (lambda d, t: tomoloom.recon(d, t, threads=0), "threads"),
     (lambda d, t: tomoloom.recon(d, t, backend="abacus"), "--backend"),
     (lambda d, t: tomoloom.recon(d, t, method="sirt", backend="cuda"), "--backend"),

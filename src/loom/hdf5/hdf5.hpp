@@ -115,8 +115,12 @@ class Writer {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Whether somebody has a file open for writing who lets nobody else read it.
+[[nodiscard]] bool is_being_written(const std::string& path);
+
 /// Whether a file that another process is still writing (SWMR: single writer, multiple readers) is
-/// read as well: what had been flushed when it was opened is seen.
+/// read as well: what had been flushed when it was opened is seen. Such a file is not locked: its
+/// writer may close it and open it again meanwhile.
 enum class Writing { kOver, kMayGoOn };
 
 class Reader {
@@ -137,7 +141,8 @@ class Reader {
   [[nodiscard]] std::vector<std::size_t> chunk(const std::string& name) const;
   /// How its numbers are stored; nullopt: as none of the types.
   [[nodiscard]] std::optional<Type> type(const std::string& name) const;
-  /// A box of a data set, converted. Throws kWrongShape where it does not lie within, kCorrupt.
+  /// A box of a data set, converted. Throws kWrongShape where it does not lie within, kCorrupt,
+  /// kUnsupported where it is packed by a filter that the library does not have.
   void read_box(const std::string& name, std::span<const std::size_t> start,
                 std::span<const std::size_t> count, std::span<float> out) const;
   void read_box(const std::string& name, std::span<const std::size_t> start,
@@ -150,7 +155,9 @@ class Reader {
   [[nodiscard]] std::optional<std::string> text(const std::string& name) const;
   [[nodiscard]] std::optional<std::string> description(const std::string& name,
                                                        const std::string& attribute) const;
-  /// A number that describes something; nullopt where there is none, or a list of them.
+  /// A number by itself, or one that describes something; nullopt where there is none, or a list of
+  /// several.
+  [[nodiscard]] std::optional<double> number(const std::string& name) const;
   [[nodiscard]] std::optional<double> number(const std::string& name,
                                              const std::string& attribute) const;
   /// Throws kMissingHdu (no such data set), kWrongShape (no numbers, or more than 2^31 of them).

@@ -7,6 +7,7 @@
 #include "loom/base/error.hpp"
 #include "loom/files/byte_source.hpp"
 #include "loom/hdf5/hdf5_library.hpp"
+#include "loom/hdf5/reading_file.hpp"
 
 namespace loom::hdf5 {
 namespace {
@@ -27,6 +28,18 @@ std::optional<std::string> text_by(const Handle& type, const Handle& space, cons
   std::string out(H5Tget_size(type.get()), '\0');
   if (read(type.get(), out.data()) < 0) return std::nullopt;
   return out.substr(0, out.find('\0'));
+}
+
+/// One number, by `read`; nullopt where it is none, or a list of them.
+template <class Read>
+std::optional<double> number_by(const Handle& type, const Handle& space, const Read& read) {
+  const H5T_class_t kind = H5Tget_class(type.get());
+  double value = 0;
+  if ((kind != H5T_INTEGER && kind != H5T_FLOAT) ||
+      H5Sget_simple_extent_npoints(space.get()) != 1 || read(H5T_NATIVE_DOUBLE, &value) < 0) {
+    return std::nullopt;
+  }
+  return value;
 }
 
 constexpr hsize_t kAnyNumber = ~hsize_t{0};
@@ -103,7 +116,7 @@ struct Reader::Impl {
     const auto n = static_cast<hsize_t>(all);
     const Handle memory(H5Screate_simple(1, &n, nullptr), H5Sclose);
     if (H5Dread(set.get(), type, memory.get(), space.get(), H5P_DEFAULT, out.data()) < 0) {
-      throw Error(Status::kCorrupt, path + ": " + name + " cannot be read");
+      throw unreadable(path, name, set.get());
     }
   }
   template <class T>
@@ -114,7 +127,7 @@ struct Reader::Impl {
     std::vector<T> out(
         std::accumulate(dims.begin(), dims.end(), std::size_t{1}, std::multiplies<>()));
     if (!out.empty() && H5Dread(set.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()) < 0) {
-      throw Error(Status::kCorrupt, path + ": " + name + " cannot be read");
+      throw unreadable(path, name, set.get());
     }
     return out;
   }
@@ -170,11 +183,7 @@ struct Reader::Impl {
 Reader::Reader(const std::string& path, Writing writing) {
   (void)ByteSource::open(path);  // names what is missing or may not be read
   const Lock lock;
-  const auto open = [&](unsigned how) { return H5Fopen(path.c_str(), how, H5P_DEFAULT); };
-  hid_t id = -1;
-  if (writing == Writing::kMayGoOn) id = open(H5F_ACC_RDONLY | H5F_ACC_SWMR_READ);
-  if (id < 0) id = open(H5F_ACC_RDONLY);
-  impl_ = std::make_unique<Impl>(path, id);
+  impl_ = std::make_unique<Impl>(path, open_to_read(path, writing));
   if (!impl_->id.good())
     throw Error(Status::kCorrupt, path + ": is no HDF5 file, a damaged one, or being written");
 }
@@ -347,14 +356,17 @@ std::optional<double> Reader::number(const std::string& name, const std::string&
       H5Aclose);
   if (!found.good()) return std::nullopt;
   const Handle type(H5Aget_type(found.get()), H5Tclose), space(H5Aget_space(found.get()), H5Sclose);
-  const H5T_class_t kind = H5Tget_class(type.get());
-  if ((kind != H5T_INTEGER && kind != H5T_FLOAT) ||
-      H5Sget_simple_extent_npoints(space.get()) != 1) {
-    return std::nullopt;
-  }
-  double value = 0;
-  if (H5Aread(found.get(), H5T_NATIVE_DOUBLE, &value) < 0) return std::nullopt;
-  return value;
+  return number_by(type, space, [&](hid_t as, void* to) { return H5Aread(found.get(), as, to); });
+}
+
+std::optional<double> Reader::number(const std::string& name) const {
+  const Lock lock;
+  const Handle set(H5Dopen2(impl_->id.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!set.good()) return std::nullopt;
+  const Handle type(H5Dget_type(set.get()), H5Tclose), space(H5Dget_space(set.get()), H5Sclose);
+  return number_by(type, space, [&](hid_t as, void* to) {
+    return H5Dread(set.get(), as, H5S_ALL, H5S_ALL, H5P_DEFAULT, to);
+  });
 }
 
 std::optional<std::string> Reader::text(const std::string& name) const {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "loom/hdf5/hdf5.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -227,6 +230,51 @@ TEST_F(Hdf5, NumbersAndTextsDescribeAndBytesComeBack) {
   std::vector<double> numbers(2);
   reader.read_box("flags", start, count, std::span<double>(numbers));
   EXPECT_EQ(numbers, (std::vector<double>{2, 255}));
+}
+
+TEST_F(Hdf5, OneNumberIsReadHoweverItIsStored) {
+  const std::string path = folder.file("a.h5");
+  {
+    Writer writer(path, Overwrite::kYes);
+    const std::vector<double> one{2.5}, two{1, 2};
+    writer.create("alone", Type::kFloat32, {});
+    writer.write_box("alone", {}, {}, one);
+    writer.create("list/of/one", Type::kFloat64, {1});
+    writer.write("list/of/one", 0, std::span<const double>(one));
+    writer.create("two", Type::kFloat64, {2});
+    writer.write("two", 0, std::span<const double>(two));
+    writer.text("text", "2.5");
+    writer.commit();
+  }
+  const Reader reader(path);
+  EXPECT_EQ(reader.number("alone"), 2.5);
+  EXPECT_EQ(reader.number("list/of/one"), 2.5);
+  for (const char* other : {"two", "text", "list", "none"}) {
+    EXPECT_EQ(reader.number(other), std::nullopt) << other;
+  }
+}
+
+TEST_F(Hdf5, AFileThatMayGoOnIsNotLockedAndOneThatIsBeingWrittenIsKnown) {
+  const std::string path = folder.file("a.h5"), part = part_name(path);
+  const auto may_be_written = [](const std::string& name) {
+    const int fd = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+    const bool free = ::flock(fd, LOCK_EX | LOCK_NB) == 0;
+    ::close(fd);
+    return free;
+  };
+  EXPECT_FALSE(is_being_written(part));
+  {
+    Writer writer(path, Overwrite::kYes, Unfinished::kStays);
+    EXPECT_TRUE(is_being_written(part));
+    EXPECT_EQ(thrown_by([&] { const Reader reader(part, Writing::kMayGoOn); }), Status::kCorrupt);
+  }
+  EXPECT_FALSE(is_being_written(part));
+  {
+    const Reader reader(part);
+    EXPECT_FALSE(may_be_written(part));
+  }
+  const Reader reader(part, Writing::kMayGoOn);
+  EXPECT_TRUE(may_be_written(part));
 }
 
 TEST_F(Hdf5, TheSameBytesEveryTime) {

@@ -20,6 +20,8 @@ std::size_t Field::bytes() const noexcept { return 0; }
 
 std::string part_name(const std::string& path) { return path + ".part"; }
 
+bool is_being_written(const std::string& /*path*/) { return false; }
+
 Writer::Writer(const std::string& path, Overwrite /*overwrite*/, Unfinished /*unfinished*/) {
   require_available(path);
 }
@@ -73,6 +75,7 @@ void Reader::read_box(const std::string&, std::span<const std::size_t>,
                       std::span<const std::size_t>, std::span<double>) const {}
 void Reader::read_box(const std::string&, std::span<const std::size_t>,
                       std::span<const std::size_t>, std::span<std::uint8_t>) const {}
+std::optional<double> Reader::number(const std::string&) const { return std::nullopt; }
 std::optional<double> Reader::number(const std::string&, const std::string&) const {
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 #include "loom/hdf5/part_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +15,14 @@
 namespace loom::hdf5 {
 
 std::string part_name(const std::string& path) { return follow_links(path) + ".part"; }
+
+bool is_being_written(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool locked = ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(fd);
+  return locked;
+}
 
 void flush_to_disk(const std::string& place, const std::string& path) {
   const int fd = ::open(place.c_str(), O_RDONLY | O_CLOEXEC);

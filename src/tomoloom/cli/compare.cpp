@@ -26,6 +26,7 @@ std::string json_text(const VolumeDifference& d, bool within) {
   const Json json{{"program", "tomoloom compare"},
                   {"pixels", d.count},
                   {"left_out", d.left_out},
+                  {"left_out_of_one", d.one_sided},
                   {"rms", d.rms},
                   {"relative_l2", d.relative},
                   {"largest", d.largest},
@@ -43,16 +44,20 @@ std::string json_text(const VolumeDifference& d, bool within) {
 int run_compare(const CompareCommand& command) {
   Console console(command.log.threshold());
   const Observer observer = console.observer();
-  const std::vector<NamedFile> texts{{"--json", command.json}};
+  const std::vector<NamedFile> texts{{"--json", command.json}},
+      inputs{{"a volume", command.first}, {"a volume", command.second}};
+  check_distinct(texts, inputs);
   check_text_outputs(texts);
   const auto first = open_slices(command.first, command.group);
   const auto second = open_slices(command.second, command.group);
   const VolumeDifference d = compare_volumes(*first, *second, command.circle, observer);
+  const bool bound = command.most_rms || command.most_relative;
   const bool within = d.count > 0 && d.rms <= command.most_rms.value_or(d.rms) &&
-                      d.relative <= command.most_relative.value_or(d.relative);
+                      d.relative <= command.most_relative.value_or(d.relative) &&
+                      !(bound && d.one_sided > 0);
   if (command.json != "-") {
-    put(print("pixels           %zu, %zu of them no number in either and left out\n",
-              d.count + d.left_out, d.left_out));
+    put(print("pixels           %zu, %zu of them left out: no number in both, or (%zu) in one\n",
+              d.count + d.left_out, d.left_out, d.one_sided));
     put(print("rms              %.6g\nrelative L2      %.6g\n", d.rms, d.relative));
     put(print("largest          %.6g at slice %zu, row %zu, column %zu\n", d.largest, d.slice,
               d.row, d.column));
@@ -71,7 +76,9 @@ Command make_compare() {
                   .text = "say how far two volumes are apart",
                   .footer =
                       "Example:\n  tomoloom compare volume.h5 truth.h5 --circle 0.95 "
-                      "--max-rms 0.01\n\nExit code 1: beyond a bound.\n" +
+                      "--max-rms 0.01\n\nExit code 1: beyond a bound, or with one a pixel is no "
+                      "number in one volume "
+                      "alone.\n" +
                       exit_codes_of_reader().code(Status::kInterrupted).text()};
   const auto state = std::make_shared<CompareCommand>();
   Options& options = command.options;

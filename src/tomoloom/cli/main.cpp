@@ -13,19 +13,21 @@ namespace tomoloom::cli {
 namespace {
 
 ManualText manual_text() {
-  return {.version = std::string(version()),
-          .subject = "tomography from projections to a volume",
-          .description =
-              "Turns a parallel-beam scan (projections, flats, darks, angles in a Data Exchange "
-              "file)\n"
-              "into a volume, right in value, by blocks of rows. An error is one line that names "
-              "the\n"
-              "file, what was found and what was expected; no partial file is ever left.\n",
-          .exit_codes = all_exit_codes(),
-          .environment = {{"FIBERLOOM_ISA", "forces an instruction set: generic, v2, v3 or v4"},
-                          {"FIBERLOOM_MPI_MODULE", "names the module that speaks MPI"},
-                          {"SLURM_CPUS_PER_TASK",
-                           "limits the number of threads where --threads is not given"}}};
+  return {
+      .version = std::string(version()),
+      .subject = "tomography from projections to a volume",
+      .description =
+          "Turns a parallel-beam scan (projections, flats, darks, angles in a Data Exchange "
+          "file)\n"
+          "into a volume, right in value, by blocks of rows. An error is one line that names "
+          "the\n"
+          "file, what was found and what was expected; no partial file is ever left.\n",
+      .exit_codes = all_exit_codes(),
+      .environment = {
+          {"FIBERLOOM_ISA", "forces an instruction set: generic, v2, v3 or v4"},
+          {"FIBERLOOM_MPI_MODULE", "names the module that speaks MPI"},
+          {"HDF5_PLUGIN_PATH", "names the folder of filters that HDF5 does not bring"},
+          {"SLURM_CPUS_PER_TASK", "limits the number of threads where --threads is not given"}}};
 }
 
 Command make_program() {

@@ -54,6 +54,12 @@ int run_recon(const Given& given, ReconCommand& command) {
   if (command.job.format == VolumeFormat::kHdf5 && command.job.output.ends_with(".zarr")) {
     command.job.format = VolumeFormat::kZarr;
   }
+  if (command.job.format == VolumeFormat::kHdf5 &&
+      (command.job.output.ends_with(".tif") || command.job.output.ends_with(".tiff"))) {
+    throw Error(Status::kUsage, command.job.output +
+                                    ": -o: expected a name for an HDF5 file; --format tiff makes a "
+                                    "folder of images");
+  }
   if (!command.memory.empty()) command.job.memory = parse_bytes(command.memory);
   const bool previews = !command.preview.page.empty();
   if (previews && is_for_many(command)) refuse_preview("many scans");
@@ -109,6 +115,7 @@ void add_many(Options& options, ReconCommand& command) {
 int run_one_scan(const ReconCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   const std::vector<NamedFile> texts{{"--json", command.json}, {"--preview", command.preview.page}};
+  check_recon_output(command.job, texts);
   check_text_outputs(texts);
   Console console(command.log.threshold());
   const Observer observer = console.observer();

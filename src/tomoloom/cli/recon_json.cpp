@@ -34,6 +34,7 @@ std::string recon_json(const ReconSummary& summary, const ReconJob& job, const R
                     {"grid", summary.grid},
                     {"blind_pixels", summary.flaws.blind},
                     {"saturated_pixels", summary.flaws.saturated},
+                    {"unlit_rows", summary.flaws.unlit},
                     {"resumed_slices", summary.resumed}};
   json["seconds"] = {{"wall", facts.wall_s},
                      {"read", seconds(summary.read)},

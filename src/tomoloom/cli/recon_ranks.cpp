@@ -11,6 +11,7 @@
 #include "loom/runtime/ranks_module.hpp"
 #include "loom/runtime/stop_signal.hpp"
 #include "tomoloom/cli/recon_command.hpp"
+#include "tomoloom/recipes/recon_scan.hpp"
 #include "tomoloom/recipes/scans/recon_on_ranks.hpp"
 
 namespace tomoloom::cli {
@@ -25,6 +26,7 @@ int run_one_scan_on_ranks(const ReconCommand& command, const Launch& launch) {
   try {
     if (first) {
       const std::vector<NamedFile> texts{{"--json", command.json}};
+      check_recon_output(command.job, texts);
       check_text_outputs(texts);
     }
     const auto executor = make_executor(command.threads);

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
 #include "loom/program/console.hpp"
 #include "loom/runtime/executors.hpp"
 #include "tomoloom/cli/command.hpp"
@@ -21,18 +23,26 @@ struct ViewCommand {
   LogOptions log;
 };
 
-std::optional<std::size_t> whole(const std::optional<double>& number) {
+std::optional<std::size_t> whole(const char* option, const std::optional<double>& number) {
   if (!number) return {};
-  return static_cast<std::size_t>(*number);
+  const auto result = static_cast<std::size_t>(*number);
+  if (static_cast<double>(result) == *number) return result;
+  throw Error(Status::kUsage, print("%s %g: expected a whole number", option, *number));
 }
 
 int run_view(ViewCommand& command) {
-  command.job.slice = whole(command.slice);
-  command.job.row = whole(command.row);
-  command.job.column = whole(command.column);
+  command.job.slice = whole("--slice", command.slice);
+  command.job.row = whole("--row", command.row);
+  command.job.column = whole("--column", command.column);
   Console console(command.log.threshold());
   const Observer observer = console.observer();
-  const std::vector<NamedFile> texts{{"-o", command.page}};
+  const std::vector<NamedFile> texts{{"-o", command.page}},
+      inputs{{"the volume", command.job.volume},
+             {"--with", command.job.other},
+             {"--scan", command.job.scan.scan},
+             {"--flats", command.job.scan.flats},
+             {"--darks", command.job.scan.darks}};
+  check_distinct(texts, inputs);
   check_text_outputs(texts);
   const auto executor = make_executor(command.threads);
   write_text(command.page, view_volume(command.job, *executor, observer));
@@ -71,7 +81,7 @@ Command make_view() {
   options.add("--darks", &job.scan.darks, "likewise", {.value = "STACK"});
   options.add("--axes", &job.scan.axes, "how many axes, the volume's in the middle; 0: none",
               {.value = "N", .interval = between(0, 101), .shows_default = true});
-  options.add("--axis-step", &job.scan.step, "columns between them",
+  options.add("--axis-step", &job.scan.step, "columns of the detector between them",
               {.interval = between(0.01, 1000), .shows_default = true});
   add_thread_option(options, state->threads);
   add_log_options(options, state->log);

@@ -13,6 +13,10 @@
 
 namespace tomoloom {
 
+double middle_of_row(const ScanLayout& layout) noexcept {
+  return layout.middle.value_or((static_cast<double>(layout.columns) - 1) / 2);
+}
+
 std::vector<double> radians(const ScanLayout& layout) {
   std::vector<double> theta;
   for (const double degrees : layout.theta_deg) theta.push_back(degrees * std::numbers::pi / 180);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,9 @@ struct ScanLayout {
   std::string data, white, dark;  ///< names of sets of frames; empty: there is none
   std::size_t angles = 0, rows = 0, columns = 0, flats = 0, darks = 0;
   std::size_t expected = 0;  ///< projections of a scan that may still grow, as far as it says
+  bool says_expected = false;
   std::vector<double> theta_deg;
+  std::optional<double> middle;  ///< where the detector's row has its; none: (columns - 1) / 2
   std::vector<double> axis;  ///< of each row the column that it sees the axis in; empty: not known
   // of each projection, where there is more to say; empty: nothing
   std::vector<double> shift;            ///< columns that it is moved to the right first
@@ -35,6 +38,9 @@ struct ScanLayout {
   double flat_value = 0, dark_value = 0;  ///< in place of frames, where the file gives numbers
   bool has_flat_value = false, has_dark_value = false;
 };
+
+/// Where the axis is taken to be that nobody has told.
+[[nodiscard]] double middle_of_row(const ScanLayout& layout) noexcept;
 
 /// The angles, as they are computed with.
 [[nodiscard]] std::vector<double> radians(const ScanLayout& layout);

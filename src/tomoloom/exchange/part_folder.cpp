@@ -60,6 +60,17 @@ void remove_content(const std::string& folder, const FolderContent& content) {
   }
 }
 
+/// A folder, and those in it, as far as nothing else is there.
+void remove_empty_folders(const std::string& folder) {
+  std::vector<fs::path> all{folder};
+  std::error_code failed;
+  for (fs::recursive_directory_iterator at(folder, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    if (fs::is_directory(at->symlink_status())) all.push_back(at->path());
+  }
+  for (auto path = all.rbegin(); path != all.rend(); ++path) ::rmdir(path->c_str());
+}
+
 std::string without_slashes(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return path;
@@ -87,6 +98,17 @@ int put_in_place(const std::string& from, const std::string& to, Overwrite overw
 
 }  // namespace
 
+bool holds_files(const std::string& path) {
+  if (!fs::exists(fs::symlink_status(path))) return false;
+  std::error_code failed;
+  if (!fs::is_directory(path, failed)) return true;
+  for (fs::recursive_directory_iterator at(path, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    if (!fs::is_directory(at->symlink_status())) return true;
+  }
+  return static_cast<bool>(failed);
+}
+
 PartFolder::PartFolder(const std::string& folder, Overwrite overwrite, const FolderContent& content,
                        const std::optional<std::string>& making)
     : given_(folder),
@@ -94,7 +116,7 @@ PartFolder::PartFolder(const std::string& folder, Overwrite overwrite, const Fol
       overwrite_(overwrite),
       content_(content) {
   if (fs::exists(fs::symlink_status(folder_))) {
-    if (overwrite == Overwrite::kNo) {
+    if (overwrite == Overwrite::kNo && holds_files(folder_)) {
       throw Error(Status::kOutputExists, given_ + ": the output exists and --no-clobber was given");
     }
     if (!fs::is_directory(folder_)) {
@@ -123,8 +145,9 @@ PartFolder::~PartFolder() {
 
 void PartFolder::make_part(bool stays) {
   std::string name = folder_ + ".part";
+  bool there = false;
   if (stays) {
-    const bool there = fs::exists(fs::symlink_status(name));
+    there = fs::exists(fs::symlink_status(name));
     if (!there && ::mkdir(name.c_str(), 0777) != 0) fail(name, "cannot be made", errno);
     if (there && (!fs::is_directory(name) || !other_than(name, content_).empty())) {
       throw Error(Status::kOutputExists,
@@ -145,7 +168,8 @@ void PartFolder::make_part(bool stays) {
     throw Error(Status::kUnwritable, name + ": another run is writing it");
   }
   part_ = name;
-  if (!stays || record_->continues()) return;
+  // a record without its folder tells of what somebody has removed
+  if (!stays || (there && record_->continues())) return;
   remove_all_in(name, content_);
   record_->start();
 }
@@ -197,6 +221,7 @@ void PartFolder::commit() {
     const std::string other = other_than(folder_, content_);
     if (!other.empty()) throw Error(Status::kOutputExists, given_ + ": holds " + other);
   }
+  if (overwrite_ == Overwrite::kNo) remove_empty_folders(folder_);
   const int error = put_in_place(part_, folder_, overwrite_, content_);
   if (error == EEXIST) throw Error(Status::kOutputExists, given_ + ": the output exists");
   if (error != 0) fail(given_, "the finished folder cannot get its name", error);

@@ -21,6 +21,10 @@ struct FolderContent {
   bool (*owns)(const std::filesystem::path& relative, bool is_folder) = nullptr;
 };
 
+/// Whether a file is there, or a folder with one in it or below; a folder of folders alone holds
+/// nothing that could be lost.
+[[nodiscard]] bool holds_files(const std::string& path);
+
 class PartFolder {
  public:
   /// With `making` as VolumeWriter has it: the unfinished folder is FOLDER.part, its record

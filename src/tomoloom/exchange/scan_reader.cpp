@@ -73,8 +73,8 @@ ScanReader::ScanReader(const std::string& path, const std::string& group, hdf5::
   const auto frames = [&](const char* name, std::string& set, std::size_t& count,
                           const std::string& value_name, bool& has, double& value) {
     set = group + "/" + name;
-    if (reader_.has(set)) {
-      count = find_frames(set);
+    if (reader_.has(set)) count = find_frames(set);
+    if (count > 0) {
       layout_.counts = layout_.counts && are_counts(set);  // averaged flats are floats
       return;
     }
@@ -97,18 +97,19 @@ bool ScanReader::are_counts(const std::string& name) const {
 }
 
 double ScanReader::number(const std::string& name) const {
-  const double value = count_of(reader_.extent(name)) == 1 ? reader_.read(name)[0] : NAN;
-  if (!std::isfinite(value)) {
+  const auto value = reader_.number(name);
+  if (!value || !std::isfinite(*value)) {
     throw Error(Status::kWrongShape, layout_.path + ": " + name + ": expected one number");
   }
-  return value;
+  return *value;
 }
 
+/// None in a set that stands there for those that are to come.
 std::size_t ScanReader::find_frames(const std::string& name) const {
   const auto shape = reader_.extent(name);
   const bool one = shape.size() == 2;  // a single frame
   if ((one || shape.size() == 3) && shape[shape.size() - 2] == layout_.rows &&
-      shape.back() == layout_.columns && shape[0] > 0 && shape[0] <= kMostOfAnAxis) {
+      shape.back() == layout_.columns && shape[0] <= kMostOfAnAxis) {
     return one ? 1 : shape[0];
   }
   throw Error(kScanMismatch,
@@ -138,14 +139,16 @@ std::vector<double> ScanReader::written_angles(hdf5::Writing writing) const {
 void ScanReader::find_angles(hdf5::Writing writing) {
   const std::string rotation = std::string(kAcquisition) + "rotation/";
   layout_.expected = layout_.angles;
-  if (writing == hdf5::Writing::kMayGoOn && reader_.has(rotation + "num_angles")) {
-    const double said = number(rotation + "num_angles");
+  if (writing == hdf5::Writing::kMayGoOn) {
+    const double said = reader_.number(rotation + "num_angles").value_or(0);  // may be to come
     if (said > 0 && said <= static_cast<double>(kMostOfAnAxis)) {
       layout_.expected = std::max(layout_.expected, static_cast<std::size_t>(said));
+      layout_.says_expected = true;
     }
   }
   std::vector<double> written = written_angles(writing);
   if (!written.empty()) {
+    layout_.says_expected = true;
     layout_.expected = std::max(layout_.expected, written.size());
     layout_.angles = std::min(layout_.angles, written.size());
     written.resize(layout_.angles);

@@ -118,6 +118,28 @@ TEST_F(ScanFiles, ValuesStandForFlatsAndDarks) {
   EXPECT_EQ(reader.layout().dark_value, 100);
 }
 
+TEST_F(ScanFiles, NumbersMayStandAloneAndSetsMayBeEmpty) {
+  const auto alone = [](hdf5::Writer& w, const std::string& name, double value) {
+    w.create(name, hdf5::Type::kFloat64, {});
+    w.write_box(name, {}, {}, std::vector<double>{value});
+  };
+  const std::string path = file("alone.h5", 3, [&](hdf5::Writer& w) {
+    alone(w, "process/acquisition/flat_fields/flat_field_value", 40000);
+    alone(w, "process/acquisition/rotation/rotation_start", 10);
+    alone(w, "process/acquisition/rotation/rotation_step", 0.5);
+    alone(w, "process/acquisition/rotation/num_angles", 7);
+    w.create("exchange/data_white", hdf5::Type::kUint16, {0, 2, 3});  // for those to come
+    w.create("exchange/data_dark", hdf5::Type::kUint16, {0, 2, 3});
+  });
+  const ScanReader reader(path, "exchange", hdf5::Writing::kMayGoOn);
+  const ScanLayout& layout = reader.layout();
+  EXPECT_EQ(layout.flats + layout.darks, 0U);
+  EXPECT_EQ(layout.flat_value, 40000);
+  EXPECT_FALSE(layout.has_dark_value);
+  EXPECT_EQ(layout.theta_deg, (std::vector<double>{10, 10.5, 11}));
+  EXPECT_EQ(layout.expected, 7U);
+}
+
 TEST_F(ScanFiles, FlatsOfFractionsBesideCountsStayFractions) {
   const std::string path = file(
       "mixed.h5", 2,

@@ -52,6 +52,8 @@ ScanWindow::ScanWindow(std::unique_ptr<FrameSource> scan, const WindowChoice& ch
   }
   layout_.columns = (end - choice.first_column) / bin;
   layout_.rows = whole.rows / bin;
+  layout_.middle = choice.to_window(
+      (static_cast<double>(choice.first_column) + static_cast<double>(end) - 1) / 2);
   if (layout_.rows == 0 || layout_.columns < 2) {
     throw Error(kSliceRange,
                 print("%s: %zu x %zu pixels averaged together leave %zu x %zu of %zu x %zu",

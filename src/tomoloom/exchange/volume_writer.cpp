@@ -26,6 +26,9 @@ void VolumeWriter::prepare_part(const std::string& path, const std::string& maki
   part_ = hdf5::part_name(path);
   record_.emplace(part_ + ".done", making);
   if (!std::filesystem::exists(part_)) return;
+  if (hdf5::is_being_written(part_)) {
+    throw Error(Status::kUnwritable, part_ + ": another run is writing it");
+  }
   if (!record_->continues()) {
     std::filesystem::remove(part_);
     return;
@@ -33,9 +36,8 @@ void VolumeWriter::prepare_part(const std::string& path, const std::string& maki
   try {
     const hdf5::Reader reader(part_);
   } catch (const Error&) {
-    throw Error(Status::kUnwritable, part_ +
-                                         ": an unfinished volume that cannot be read: another "
-                                         "run may be writing it; else remove it");
+    throw Error(Status::kUnwritable,
+                part_ + ": an unfinished volume that cannot be read: remove it");
   }
 }
 

@@ -34,6 +34,10 @@ std::vector<float> average(std::span<const Counts> frames, std::size_t pixels,
   std::vector<double> column(n);
   for (std::size_t i = 0; i < pixels; ++i) {
     for (std::size_t k = 0; k < n; ++k) column[k] = static_cast<double>(frames[k * pixels + i]);
+    if (std::any_of(column.begin(), column.end(), [](double value) { return std::isnan(value); })) {
+      out[i] = NAN;  // as the mean; what is no number has no rank either
+      continue;
+    }
     std::sort(column.begin(), column.end());
     out[i] = static_cast<float>((column[(n - 1) / 2] + column[n / 2]) / 2);
   }

@@ -53,6 +53,20 @@ TEST(Normalize, FlatsAtTheEndOfTheRangeAreSaturatedAndOthersAreNot) {
   EXPECT_EQ(saturated_pixels(std::vector<float>{}, 2), Pixels{});
 }
 
+TEST(Normalize, FramesWithWhatIsNoNumberHaveNeitherMeanNorMedian) {
+  std::vector<float> frames;
+  for (int frame = 0; frame < 40; ++frame) {
+    frames.push_back(static_cast<float>(frame));
+    frames.push_back(frame % 3 == 1 ? std::numeric_limits<float>::quiet_NaN() : 100);
+  }
+  for (const Averaging how : {Averaging::kMean, Averaging::kMedian}) {
+    const std::vector<float> average = average_frames(frames, 2, how);
+    EXPECT_EQ(average[0], 19.5F);
+    EXPECT_TRUE(std::isnan(average[1]));
+    EXPECT_EQ(make_gain(average, std::vector<float>(2, 0)).blind, 1U);
+  }
+}
+
 TEST(Normalize, NothingThatComesOutIsNoNumber) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   constexpr float kInfinite = std::numeric_limits<float>::infinity();

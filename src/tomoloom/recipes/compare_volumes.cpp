@@ -43,6 +43,7 @@ void DifferenceSums::add(std::size_t slice, std::span<const float> first,
     const auto a = static_cast<double>(first[i]), b = static_cast<double>(second[i]);
     if (!std::isfinite(a) || !std::isfinite(b)) {
       ++found_.left_out;
+      found_.one_sided += std::isfinite(a) != std::isfinite(b) ? 1 : 0;
       continue;
     }
     ++count;
@@ -72,7 +73,7 @@ VolumeDifference DifferenceSums::result() const {
   if (out.count == 0) return out;
   const auto n = static_cast<double>(out.count);
   out.rms = std::sqrt(squares_ / n);
-  out.relative = second_squares_ > 0 ? std::sqrt(squares_ / second_squares_) : 0;
+  out.relative = squares_ > 0 ? std::sqrt(squares_ / second_squares_) : 0;
   out.mean_first = first_ / n;
   out.mean_second = second_ / n;
   out.gain = second_squares_ > 0 ? products_ / second_squares_ : 0;

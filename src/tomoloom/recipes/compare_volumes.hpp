@@ -24,9 +24,11 @@ void read_slice(const FrameSource& volume, std::size_t number, LargeVector<float
 
 /// Differences first - second of what is a number in both, in double.
 struct VolumeDifference {
-  std::size_t count = 0, left_out = 0;         ///< pixels; those that are no number in either
+  std::size_t count = 0, left_out = 0;         ///< pixels; those that are no number in one or both
+  std::size_t one_sided = 0;                   ///< of those left out: a number in one of the two
   double rms = 0;                              ///< root of the mean square difference
-  double relative = 0;                         ///< of the squares' sum of the second: relative L2
+  double relative = 0;                         ///< of the squares' sum of the second: relative L2;
+                                               ///< infinite where that is 0 and the first is not
   double largest = 0;                          ///< absolute difference
   std::size_t slice = 0, row = 0, column = 0;  ///< where it is
   double mean_first = 0, mean_second = 0;

@@ -122,6 +122,7 @@ void PhaseSource::look(std::size_t frame, std::size_t frames) const {
   const std::size_t end = std::min(layout_.angles, frame + frames + halo());
   const std::size_t pixels = seen_rows_ * layout_.columns, count = end - begin_;
   scan_.frames(layout_.data, begin_, count, seen_first_, seen_rows_, raw_);
+  flaws_.unlit += count_unlit(job_, raw_, frame - begin_, frames, gains_.front());
   seen_.resize(count * pixels);
   executor_.run(count, [&](std::size_t f) {
     to_transmissions(job_, scan_.layout(), raw_, f, begin_ + f, gains_,

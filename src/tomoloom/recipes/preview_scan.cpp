@@ -46,6 +46,16 @@ double seconds_since(PreviewClock::time_point when) {
   return std::chrono::duration<double>(PreviewClock::now() - when).count();
 }
 
+/// Whether a file can be opened for reading alone: no longer written by anybody.
+bool is_finished(const std::string& scan) {
+  try {
+    const hdf5::Reader reader(scan);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 /// A look at the scan as it is now, its pixels averaged.
 std::unique_ptr<ScanWindow> look_at(const ReconJob& job, const GivenNumbers& given,
                                     std::size_t& bin) {
@@ -70,10 +80,14 @@ class Preview {
     for (;;) {
       stop_if_asked(observer_);
       const bool grew = look();
+      scan_.reset();  // its writer may want to open it again
       if (!grew && !sums_ && !std::exchange(told, true)) {
         observer_.info("waiting for " + job_.scan);
       }
-      if (whole() && finish()) break;
+      if (whole()) {
+        if (finish()) break;
+        continue;
+      }
       if (grew) continue;
       if (seconds_since(grown_) > choice_.patience_s) {
         give_up();
@@ -85,26 +99,34 @@ class Preview {
   }
 
  private:
-  [[nodiscard]] bool whole() const { return sums_ && summary_.projections == layout_.expected; }
+  /// A scan that does not say how many projections there will be is whole when nobody writes it.
+  [[nodiscard]] bool whole() const {
+    const bool told = layout_.says_expected || !given_.theta.empty() || !given_.shifts.empty() ||
+                      !given_.weights.empty();
+    return sums_ && summary_.projections == layout_.expected && (told || is_finished(job_.scan));
+  }
 
   /// Takes up what is new; whether there was something.
   bool look() {
     try {
       std::size_t bin = 1;
-      scan_.reset();  // a file that is open already would be seen as it was
       scan_ = look_at(job_, given_, bin);
       const ScanLayout& now = scan_->layout();
       if (now.angles == 0) return false;
       const bool anew = !sums_ || !goes_on(now);
-      if (sums_ && !is_same_scan(now)) forget_axis();
+      if (sums_ && !is_same_scan(now)) {  // another one has its axis elsewhere
+        axis_.reset();
+        looked_ = false;
+      }
       if (anew) gains_ = find_gains(now);  // may fail: nothing has begun yet
       layout_ = now;
+      all_theta_ = radians(layout_);
       if (anew) begin(bin);
       return take_up();
     } catch (const Error& error) {
       // not there yet, or being written in a way that does not let it be read
-      if (may_come(error.status()) && seconds_since(grown_) < choice_.patience_s) return false;
-      if (!may_come(error.status()) || !sums_) throw;
+      const bool waits = sums_ || seconds_since(grown_) < choice_.patience_s;
+      if (!may_come(error.status()) || !waits) throw;
       return false;
     }
   }
@@ -121,27 +143,19 @@ class Preview {
   [[nodiscard]] bool goes_on(const ScanLayout& now) const {
     return is_same_scan(now) && now.flats + now.darks == layout_.flats + layout_.darks;
   }
-  /// Another scan has its axis elsewhere, in other columns.
-  void forget_axis() {
-    axis_.reset();
-    looked_ = false;
-  }
   /// From the first projection on, with the flats and the axis that are known now.
   void begin(std::size_t bin) {
-    WindowChoice window = job_.window;
-    window.bin = summary_.bin = bin;
+    ReconJob own = job_;
+    own.window.bin = summary_.bin = bin;
     summary_.projections = 0;
     theta_.clear();
     weights_ = 0;
     rows_for_axis_.clear();
-    ReconJob own = job_;
-    own.window = window;
     own = in_window(std::move(own), layout_);
     lean_ = own.centre_last ? *own.centre_last - *own.centre : 0;
-    const double middle = (static_cast<double>(layout_.columns) - 1) / 2;
     if (!axis_ && !layout_.axis.empty()) axis_ = common_axis(layout_);
-    if (!axis_) axis_ = own.centre.value_or(middle) + lean_ / 2;
-    summary_.axis = window.to_detector(*axis_);
+    if (!axis_) axis_ = own.centre.value_or(middle_of_row(layout_)) + lean_ / 2;
+    summary_.axis = own.window.to_detector(*axis_);
     const std::size_t n = layout_.columns;
     cut_ = {.slice = layout_.rows / 2, .row = n / 2, .column = n / 2};
     sums_.emplace(layout_.rows, n, *axis_, cut_, job_.tilt_deg * std::numbers::pi / 180);
@@ -171,7 +185,6 @@ class Preview {
   bool take_up() {
     const std::size_t before = summary_.projections;
     summary_.expected = layout_.expected;
-    if (before < layout_.angles) all_theta_ = radians(layout_);
     while (summary_.projections < layout_.angles) {
       stop_if_asked(observer_);
       const std::size_t first = summary_.projections;
@@ -255,8 +268,13 @@ class Preview {
     }
   }
 
-  /// With the axis where it is found: once more from the beginning, where that is elsewhere.
+  /// Once more from the beginning, where angles came late or the axis is found elsewhere.
   bool finish() {
+    const auto as_taken = [](double a, double b) { return a == b || (a != a && b != b); };
+    if (!std::equal(theta_.begin(), theta_.end(), all_theta_.begin(), as_taken)) {
+      begin(summary_.bin);
+      return false;
+    }
     if (job_.search != AxisSearch::kNone && !looked_) {
       looked_ = true;
       const std::size_t n = layout_.columns, kept = std::min(kCentreRows, layout_.rows);
@@ -366,20 +384,15 @@ PreviewSummary preview_scan(const ReconJob& job, const PreviewChoice& choice, Ex
   if (job.acquisition != Acquisition::kFull) {
     throw Error(Status::kUnsupported, job.scan + ": --preview goes with --acquisition full");
   }
-  check_axis(job);
+  check_choices(job);
   return Preview(job, choice, executor, observer, show).run();
 }
 
 void wait_for_writer(const std::string& scan, double patience_s, const Observer& observer) {
   const auto start = PreviewClock::now();
-  while (seconds_since(start) < patience_s) {
+  while (seconds_since(start) < patience_s && !is_finished(scan)) {  // who reads it says why not
     stop_if_asked(observer);
-    try {
-      const hdf5::Reader reader(scan);
-      return;
-    } catch (const Error&) {  // who reads the scan says why, where it stays so
-      std::this_thread::sleep_for(kNap);
-    }
+    std::this_thread::sleep_for(kNap);
   }
 }
 

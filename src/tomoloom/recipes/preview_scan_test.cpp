@@ -252,6 +252,48 @@ TEST_F(PreviewScan, EachProjectionHasItsOwnFlats) {
   EXPECT_NEAR(highest() / clean, 1, 1e-3);
 }
 
+TEST_F(PreviewScan, AnglesThatComeAfterTheProjectionsCountForAll) {
+  const auto with_angles = [&](const char* name, std::size_t filled, double step) {
+    ReconJob job{.scan = folder.file(name), .output = folder.file("volume.h5")};
+    job.input = InputKind::kIntegrals;
+    std::vector<float> values(20 * 3 * 16, 0);
+    std::fill_n(values.begin(), filled * 3 * 16, 0.1F);
+    std::vector<double> theta;
+    for (int a = 0; a < 20; ++a) theta.push_back(step * a);
+    hdf5::Writer writer(job.scan, Overwrite::kYes);
+    writer.create("exchange/data", hdf5::Type::kFloat32, {20, 3, 16});
+    writer.write("exchange/data", 0, std::span<const float>(values));
+    writer.create("exchange/theta", hdf5::Type::kFloat64, {20});
+    writer.write("exchange/theta", 0, std::span<const double>(theta));
+    writer.commit();
+    return job;
+  };
+  const ReconJob whole = with_angles("whole.h5", 20, 9), early = with_angles("early.h5", 8, 0);
+  preview(whole);
+  const double want = highest();
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    std::filesystem::rename(whole.scan, early.scan);
+  });
+  EXPECT_EQ(preview(early).projections, 20U);
+  writer.join();
+  EXPECT_EQ(highest(), want);
+}
+
+TEST_F(PreviewScan, WhatDoesNotGoTogetherIsToldBeforeTheScanIsThere) {
+  ReconJob job{.scan = folder.file("none.h5"), .output = folder.file("volume.h5")};
+  job.input = InputKind::kIntegrals;
+  job.outlier = 0.1;
+  EXPECT_EQ(thrown_by([&] { (void)preview(job, 1e9); }).status, Status::kUnsupported);
+  job.outlier = 0;
+  job.flats_at = {0, 4};
+  EXPECT_EQ(thrown_by([&] { (void)preview(job, 1e9); }).status, Status::kUnsupported);
+  job.flats_at.clear();
+  job.tilt_deg = 3;
+  job.method = Method::kGridrec;
+  EXPECT_EQ(thrown_by([&] { (void)preview(job, 1e9); }).status, Status::kUnsupported);
+}
+
 TEST_F(PreviewScan, FlatsThatCannotBeReadYetAreReadWhenTheyCan) {
   const std::string path = scan_of_two_beams(1), good = folder.file("good.h5");
   std::filesystem::copy_file(path, good);

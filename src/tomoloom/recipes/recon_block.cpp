@@ -77,6 +77,27 @@ std::vector<Gain> gains_of(const ReconJob& job, const ScanLayout& layout, const 
   return gains;
 }
 
+std::size_t count_unlit(const ReconJob& job, const FrameBlock& block, std::size_t first,
+                        std::size_t frames, const Gain& gain) {
+  const auto is_zero = [](auto value) { return value == 0; };
+  if (job.input == InputKind::kIntegrals ||
+      std::all_of(gain.scale.begin(), gain.scale.end(), is_zero)) {
+    return 0;
+  }
+  const std::size_t pixels = block.rows * block.columns;
+  std::size_t count = 0;
+  for (std::size_t f = first; f < first + frames; ++f) {
+    const auto unlit = [&](const auto* frame) {  // most are known by their first pixel
+      return std::all_of(frame, frame + pixels, is_zero);
+    };
+    count += (block.counts.empty() ? unlit(block.floats.data() + f * pixels)
+                                   : unlit(block.counts.data() + f * pixels))
+                 ? 1
+                 : 0;
+  }
+  return count * block.rows;
+}
+
 std::size_t count_blind(const std::vector<Gain>& gains) {
   std::size_t most = 0;
   for (const Gain& gain : gains) most = std::max(most, gain.blind);
@@ -164,8 +185,10 @@ void copy_integrals(const FrameBlock& block, std::size_t frame, std::span<float>
 PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
                          Executor& executor, LargeVector<float>& integrals) {
   const std::vector<Gain> gains = gains_of(job, layout, block);
-  const PixelFlaws flaws{.blind = count_blind(gains),
-                         .saturated = count_saturated(job, block, gains.front())};
+  const PixelFlaws flaws{
+      .blind = count_blind(gains),
+      .saturated = count_saturated(job, block, gains.front()),
+      .unlit = count_unlit(job, block.projections, 0, layout.angles, gains.front())};
   const std::size_t pixels = block.rows * layout.columns;
   integrals.resize(layout.angles * pixels);
   const bool zingers = looks_for_zingers(job);
@@ -265,8 +288,7 @@ void BlockReconstruction::run(const RawBlock& block, Executor& executor, const O
   out.resize(block.slices * slice);
   const PixelFlaws own = make_slices(
       block, executor, observer, {.data = out.data(), .slice_stride = slice, .row_stride = image_});
-  flaws.blind += own.blind;
-  flaws.saturated += own.saturated;
+  flaws += own;
   finish_slices(job_, image_, out, executor);
 }
 

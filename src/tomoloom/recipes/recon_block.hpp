@@ -32,6 +32,10 @@ void read_block(BlockSource& source, std::size_t first, std::size_t rows, const 
                                          const RawBlock& block);
 [[nodiscard]] std::size_t count_saturated(const ReconJob& job, const RawBlock& block,
                                           const Gain& gain);
+/// Rows of projections [first, first + frames) of a block that are 0 in all of its rows, as where
+/// nobody has written them; none where flats saw no light either, or of line integrals.
+[[nodiscard]] std::size_t count_unlit(const ReconJob& job, const FrameBlock& block,
+                                      std::size_t first, std::size_t frames, const Gain& gain);
 /// Of the set that has most of them.
 [[nodiscard]] std::size_t count_blind(const std::vector<Gain>& gains);
 

@@ -152,10 +152,6 @@ void check_frames(const ReconJob& job, const ScanLayout& layout, const Observer&
                       "turns (--theta)",
                       layout.path.c_str(), theta.size(), theta.front()));
   }
-  if (job.air > 0 && job.input == InputKind::kIntegrals) {
-    throw Error(Status::kUnsupported,
-                layout.path + ": --air wants counts or transmissions (--input)");
-  }
   if (job.input != InputKind::kCounts) return;
   if (layout.white.empty() && !layout.has_flat_value) {
     throw Error(kScanMismatch, layout.path + ": no flats (" +

@@ -201,6 +201,40 @@ TEST_F(ReconFiles, SaturatedFlatsAreTold) {
   EXPECT_EQ(warnings(60000).find("saturated"), std::string::npos);
 }
 
+TEST_F(ReconFiles, ProjectionsThatNobodyHasWrittenAreTold) {
+  SimulateJob scan = small();
+  scan.rows = 34;
+  simulate(scan);
+  const std::string part = folder.file("part.h5");
+  const ScanReader reader(scan.output, "exchange");
+  {
+    ScanWriter writer(part, Overwrite::kYes,
+                      {.angles = 100, .rows = 34, .columns = 64, .flats = 1, .darks = 1},
+                      reader.layout().theta_deg);
+    FrameBlock block;
+    reader.projections(0, 34, block);
+    const auto frame = [&](std::size_t number) {
+      return std::span<const std::uint16_t>(block.counts).subspan(number * 34 * 64, 34U * 64);
+    };
+    for (std::size_t a = 0; a < 90; ++a) writer.projection(a, frame(a));
+    reader.flats(0, 34, block);
+    writer.flat(0, frame(0));
+    reader.darks(0, 34, block);
+    writer.dark(0, frame(0));
+    writer.commit();
+  }
+  ReconJob job = recon(scan);
+  EXPECT_EQ(run(job).flaws.unlit, 0U);
+  job.scan = part;
+  for (const Phase phase : {Phase::kNone, Phase::kPaganin}) {
+    job.phase.method = phase;
+    EXPECT_EQ(run(job).flaws.unlit, 340U);
+    EXPECT_NE(told.find("340 of 3400 rows of projections hold 0 alone"), std::string::npos) << told;
+  }
+  job.window.skipped = {{90, 100}};
+  EXPECT_EQ(run(job).flaws.unlit, 0U);
+}
+
 TEST_F(ReconFiles, AVolumeIsGoneOnWithByWhatMadeItNotByWhatWasAskedFor) {
   SimulateJob scan = small();
   simulate(scan);

@@ -96,10 +96,18 @@ struct ReconJob {
   bool resume = false;  ///< keep what is done of an interrupted run, and go on from there
 };
 
-/// Pixels of the rows whose flats say little or nothing.
+/// Pixels of the rows whose flats say little or nothing, rows of projections that do.
 struct PixelFlaws {
   std::size_t blind = 0;      ///< flat not above dark
   std::size_t saturated = 0;  ///< flats at the end of the camera's range
+  std::size_t unlit = 0;      ///< rows of projections that hold 0 alone where flats do not
+
+  PixelFlaws& operator+=(const PixelFlaws& other) noexcept {
+    blind += other.blind;
+    saturated += other.saturated;
+    unlit += other.unlit;
+    return *this;
+  }
 };
 
 struct ReconSummary {

@@ -6,8 +6,8 @@
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
-#include "loom/files/output_files.hpp"
 #include "loom/hdf5/hdf5.hpp"
+#include "tomoloom/exchange/part_folder.hpp"
 #include "tomoloom/recipes/block_run.hpp"
 #include "tomoloom/recipes/recon_files.hpp"
 #include "tomoloom/recipes/recon_setup.hpp"
@@ -22,10 +22,20 @@ bool can_go_on(const Error& error) {
 
 }  // namespace
 
-void check_recon_output(const ReconJob& job) {
-  const std::vector<NamedFile> outputs{{"-o", job.output}}, inputs{{"the scan", job.scan}};
+void check_recon_output(const ReconJob& job, std::span<const NamedFile> texts) {
+  std::vector<NamedFile> outputs{{"-o", job.output}};
+  outputs.insert(outputs.end(), texts.begin(), texts.end());
+  const std::vector<NamedFile> inputs{
+      {"the scan", job.scan},     {"--flats", job.flats},
+      {"--darks", job.darks},     {"--theta", job.theta},
+      {"--shifts", job.shifts},   {"--weights", job.weights},
+      {"--centers", job.centres}, {"--filter-weights", job.filter_weights}};
   check_distinct(outputs, inputs);
   check_place(job.output);
+  if (job.overwrite == Overwrite::kNo && holds_files(job.output)) {
+    throw Error(Status::kOutputExists,
+                job.output + ": the output exists and --no-clobber was given");
+  }
 }
 
 void leave_volume(const ReconJob& job, const Error& error, SliceSink& writer,
@@ -66,7 +76,7 @@ ReconSummary reconstruct_scan(const ReconJob& job, Executor& executor, const Obs
   try {
     run.run(blocks_left(setup, *writer, observer), *writer, executor);
     const std::size_t pixels = setup.settle_flaws(run.pixels());
-    check_flaws(job, setup.summary().flaws, pixels, observer);
+    check_flaws(job, setup.summary(), pixels, observer);
     writer->commit();
   } catch (const Error& error) {
     leave_volume(job, error, *writer, observer);

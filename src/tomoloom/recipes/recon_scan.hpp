@@ -3,11 +3,13 @@
 // writing go on at the same time.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "loom/base/error.hpp"
 #include "loom/base/executor.hpp"
 #include "loom/base/log.hpp"
+#include "loom/files/output_files.hpp"
 #include "tomoloom/recipes/recon_job.hpp"
 #include "tomoloom/recipes/recon_setup.hpp"
 
@@ -22,8 +24,9 @@ namespace tomoloom {
 
 // Parts of it, for who makes the blocks elsewhere.
 
-/// Throws kUsage, kUnwritable where the output cannot be.
-void check_recon_output(const ReconJob& job);
+/// Throws kUsage where the volume, or one of the texts beside it, is an input or another output,
+/// kUnwritable where the volume cannot be, kOutputExists where it is there and is to stay.
+void check_recon_output(const ReconJob& job, std::span<const NamedFile> texts = {});
 
 /// Blocks that an earlier run has not left; says how many it has.
 [[nodiscard]] std::vector<SliceBlock> blocks_left(ReconSetup& setup, const SliceSink& writer,

@@ -33,7 +33,7 @@ void settle_rows(const ReconJob& job, ReconSummary& summary) {
   summary.first_row = job.first_row;
   summary.slices = end - job.first_row;
   const double last = static_cast<double>(layout.columns) - 1;
-  const double middle = layout.axis.empty() ? last / 2 : common_axis(layout);
+  const double middle = layout.axis.empty() ? middle_of_row(layout) : common_axis(layout);
   const double above = job.centre.value_or(middle), below = job.centre_last.value_or(above);
   std::vector<double> columns = layout.axis;
   columns.insert(columns.end(), {above, below});
@@ -107,12 +107,24 @@ std::uint64_t granted_memory(const ReconJob& job, const ReconSummary& summary) {
 
 }  // namespace
 
-void check_axis(const ReconJob& job) {
+void check_choices(const ReconJob& job) {
+  const auto refuse = [&](const char* what) {
+    throw Error(Status::kUnsupported, job.scan + ": " + what);
+  };
   if (!job.centres.empty() &&
       (job.centre || job.search != AxisSearch::kNone || job.acquisition != Acquisition::kFull)) {
-    throw Error(Status::kUnsupported,
-                job.scan + ": --centers goes without --center and --acquisition half");
+    refuse("--centers goes without --center and --acquisition half");
   }
+  const bool integrals = job.input == InputKind::kIntegrals;
+  if (integrals && job.air > 0) refuse("--air wants counts or transmissions (--input)");
+  if (integrals && job.outlier > 0) refuse("--outlier wants counts or transmissions (--input)");
+  if (integrals && job.phase.method != Phase::kNone) {
+    refuse("--phase wants counts or transmissions (--input)");
+  }
+  if (job.input != InputKind::kCounts && !job.flats_at.empty()) {
+    refuse("--flats-at wants counts (--input)");
+  }
+  check_method(job);
 }
 
 ReconJob in_window(ReconJob job, const ScanLayout& layout) {
@@ -142,7 +154,7 @@ ReconSetup::ReconSetup(const ReconJob& job, Executor& executor, const Observer& 
       rest_(after_phase(own_)) {
   summary_.layout = scan_->layout();
   summary_.window = job.window;
-  check_axis(job_);
+  check_choices(job_);
   settle_rows(own_, summary_);
   check_frames(job, summary_.layout, observer);
   check_acquisition(job, summary_.layout);
@@ -263,8 +275,9 @@ std::size_t ReconSetup::settle_flaws(std::size_t pixels) {
   return phase_->pixels();
 }
 
-void check_flaws(const ReconJob& job, const PixelFlaws& flaws, std::size_t pixels,
+void check_flaws(const ReconJob& job, const ReconSummary& summary, std::size_t pixels,
                  const Observer& observer) {
+  const PixelFlaws& flaws = summary.flaws;
   const std::size_t blind = flaws.blind;
   if (2 * blind > pixels) {
     throw Error(kScanMismatch,
@@ -276,6 +289,12 @@ void check_flaws(const ReconJob& job, const PixelFlaws& flaws, std::size_t pixel
         print("%s: %zu of %zu pixels have a flat that is not above their dark: taken to "
               "see nothing between",
               job.scan.c_str(), blind, pixels));
+  }
+  if (flaws.unlit > 0) {
+    observer.warn(print(
+        "%s: %zu of %zu rows of projections hold 0 alone, as where nobody has written them "
+        "(--skip leaves projections out)",
+        job.scan.c_str(), flaws.unlit, pixels / summary.layout.columns * summary.layout.angles));
   }
   if (flaws.saturated > 0) {
     observer.warn(

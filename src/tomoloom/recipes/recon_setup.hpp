@@ -27,8 +27,8 @@ struct SliceBlock {
 /// The job in rows and columns of its window, whose layout it gets.
 [[nodiscard]] ReconJob in_window(ReconJob job, const ScanLayout& layout);
 
-/// Throws kUnsupported where the job says twice where the axis is.
-void check_axis(const ReconJob& job);
+/// Throws kUnsupported where options do not go together, whatever the scan is.
+void check_choices(const ReconJob& job);
 
 /// Called in the order in which they stand here. Job, executor and observer outlive it.
 class ReconSetup {
@@ -93,7 +93,7 @@ class ReconSetup {
 };
 
 /// Throws kScanMismatch where most flats are not above their darks; warns of the others.
-void check_flaws(const ReconJob& job, const PixelFlaws& flaws, std::size_t pixels,
+void check_flaws(const ReconJob& job, const ReconSummary& summary, std::size_t pixels,
                  const Observer& observer);
 
 }  // namespace tomoloom

@@ -148,6 +148,19 @@ TEST_F(ReconWindow, PixelsAveragedTogetherKeepValuesAndPlaces) {
   EXPECT_LT(std::sqrt(apart / all), 0.12);
 }
 
+TEST_F(ReconWindow, TheMiddleStaysThatOfTheDetectorsRow) {
+  SimulateJob scan = small();
+  scan.columns = 63;
+  simulate(scan);
+  ReconJob job = recon(scan);
+  for (const std::size_t bin : {1U, 2U, 4U, 5U}) {  // some columns are left out at the end
+    job.window.bin = bin;
+    EXPECT_NEAR(run(job).axis(), 31, 1e-9) << bin;
+  }
+  job.window = {.first_column = 2, .end_column = 53, .bin = 4};
+  EXPECT_NEAR(run(job).axis(), 27, 1e-9);  // of what is left of it
+}
+
 TEST_F(ReconWindow, ColumnsOfTheDetectorKeepTheirNumbers) {
   const auto whole = made(job(scan("whole.h5")));
   ReconJob part = job(folder.file("whole.h5"));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numbers>
+#include <optional>
 #include <vector>
 
 #include "loom/base/error.hpp"
@@ -33,19 +34,9 @@ void frames_in_order(std::size_t count, std::size_t pixels, Executor& executor, 
   }
 }
 
-void write_scan(const SimulateJob& job, const Phantom& body, const Sight& sight, Executor& executor,
+void write_scan(const SimulateJob& job, const Phantom& body, const Sight& sight,
+                const std::vector<double>& theta, ScanWriter& writer, Executor& executor,
                 const Observer& observer) {
-  std::vector<double> theta(job.angles);
-  for (std::size_t a = 0; a < job.angles; ++a) {
-    theta[a] = job.arc_deg * static_cast<double>(a) / static_cast<double>(job.angles);
-  }
-  ScanWriter writer(job.output, job.overwrite,
-                    {.angles = job.angles,
-                     .rows = job.rows,
-                     .columns = job.columns,
-                     .flats = job.flats,
-                     .darks = job.darks},
-                    theta);
   const Detector detector(job.rows, job.columns, job.detector);
   const std::size_t pixels = job.rows * job.columns;
   frames_in_order(
@@ -71,13 +62,10 @@ void write_scan(const SimulateJob& job, const Phantom& body, const Sight& sight,
   writer.note("centre", sight.centre);
   writer.note("scale", sight.scale);
   if (job.tilt_deg != 0) writer.note("tilt", job.tilt_deg);
-  writer.commit();
 }
 
 void write_truth(const SimulateJob& job, const Phantom& body, const Sight& sight,
-                 Executor& executor, const Observer& observer) {
-  const std::vector<VolumeNote> notes{{"phantom", job.phantom}};
-  VolumeWriter writer(job.truth, job.overwrite, {.slices = job.rows, .width = job.columns}, notes);
+                 VolumeWriter& writer, Executor& executor, const Observer& observer) {
   for (std::size_t first = 0; first < job.rows; first += kFramesAtOnce) {
     stop_if_asked(observer);
     const std::size_t n = std::min(kFramesAtOnce, job.rows - first);
@@ -86,7 +74,6 @@ void write_truth(const SimulateJob& job, const Phantom& body, const Sight& sight
     for (std::size_t i = 0; i < n; ++i) writer.write(first + i, slices[i]);
     if (observer.progress) observer.progress("true slices", first + n, job.rows);
   }
-  writer.commit();
 }
 
 }  // namespace
@@ -107,11 +94,29 @@ void simulate_scan(const SimulateJob& job, Executor& executor, const Observer& o
     throw Error(kCentreRange,
                 print("--center %g: expected a column from 0 to %g", sight.centre, last));
   }
+  std::vector<double> theta(job.angles);
+  for (std::size_t a = 0; a < job.angles; ++a) {
+    theta[a] = job.arc_deg * static_cast<double>(a) / static_cast<double>(job.angles);
+  }
   make_folder_of(job.output);
-  write_scan(job, body, sight, executor, observer);
-  if (job.truth.empty()) return;
-  make_folder_of(job.truth);
-  write_truth(job, body, sight, executor, observer);
+  ScanWriter scan(job.output, job.overwrite,
+                  {.angles = job.angles,
+                   .rows = job.rows,
+                   .columns = job.columns,
+                   .flats = job.flats,
+                   .darks = job.darks},
+                  theta);
+  std::optional<VolumeWriter> truth;
+  if (!job.truth.empty()) {
+    make_folder_of(job.truth);
+    const std::vector<VolumeNote> notes{{"phantom", job.phantom}};
+    truth.emplace(job.truth, job.overwrite, VolumeShape{.slices = job.rows, .width = job.columns},
+                  notes);
+  }
+  write_scan(job, body, sight, theta, scan, executor, observer);
+  if (truth) write_truth(job, body, sight, *truth, executor, observer);
+  scan.commit();
+  if (truth) truth->commit();
 }
 
 }  // namespace tomoloom

@@ -79,16 +79,21 @@ bool knows_tilt(Method method) {
   }
 }
 
-void check_tilt(const ReconJob& job) {
-  if (job.tilt_deg == 0) return;
-  if (!knows_tilt(job.method) || job.gram == Gram::kFft || job.acquisition == Acquisition::kHalf) {
+}  // namespace
+
+void check_method(const ReconJob& job) {
+  const bool fft = job.gram == Gram::kFft;
+  if (job.tilt_deg != 0 &&
+      (!knows_tilt(job.method) || fft || job.acquisition == Acquisition::kHalf)) {
     throw Error(Status::kUnsupported,
                 "--tilt: goes with --method exact, fbp, sirt, bart, cgls, tikh, grad or tv, and "
                 "without --gram fft and --acquisition half");
   }
+  if (fft && !takes_convolution(ray_method(job.method))) {
+    throw Error(Status::kUnsupported,
+                "--gram fft: goes with --method sirt, cgls, tikh, grad or tv");
+  }
 }
-
-}  // namespace
 
 bool SlicePlan::by_planes() const noexcept {
   return geometry.tilt != 0 && rays.method == RayMethod::kFbp;
@@ -114,7 +119,7 @@ bool on_card(Backend backend) noexcept {
 }
 
 SlicePlan plan_slices(const ReconJob& job, Geometry geometry, Executor& executor) {
-  check_tilt(job);
+  check_method(job);
   geometry.tilt = job.tilt_deg * std::numbers::pi / 180;
   SlicePlan plan{.geometry = std::move(geometry), .grid = {}};
   plan.rays = {.iterations = job.iterations,
@@ -130,13 +135,7 @@ SlicePlan plan_slices(const ReconJob& job, Geometry geometry, Executor& executor
   } else {
     plan.rays.method = ray_method(job.method);
   }
-  if (job.gram == Gram::kFft) {
-    if (plan.grid || !takes_convolution(plan.rays.method)) {
-      throw Error(Status::kUnsupported,
-                  "--gram fft: goes with --method sirt, cgls, tikh, grad or tv");
-    }
-    plan.seen = plan_seen(plan.geometry, executor);
-  }
+  if (job.gram == Gram::kFft) plan.seen = plan_seen(plan.geometry, executor);
   return plan;
 }
 

@@ -40,6 +40,8 @@ struct SlicePlan {
 [[nodiscard]] bool on_card(Backend backend) noexcept;
 
 /// Throws kUnsupported where the method has no A^T A for Gram::kFft, or knows no tilted axis.
+void check_method(const ReconJob& job);
+/// Throws what check_method() does.
 [[nodiscard]] SlicePlan plan_slices(const ReconJob& job, Geometry geometry,
                                     Executor& executor = serial_executor());
 

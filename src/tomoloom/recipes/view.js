@@ -120,7 +120,7 @@ const View = (() => {
   }
 
   function scan() {
-    const {name, row, axis, sinogram} = data.scan;
+    const {name, row, axis, axis_in_row: place, sinogram} = data.scan;
     byId('scan').hidden = false;
     setText(byId('scan-name'), `${name}, row ${row} of the projections`);
     const canvas = byId('sinogram');
@@ -129,7 +129,7 @@ const View = (() => {
     draw(picture, [sinogram.low, valueOf(sinogram, NO_NUMBER - 1)]);
     const context = canvas.getContext('2d');
     context.fillStyle = 'rgb(255 140 0 / .6)';
-    context.fillRect(Math.floor((axis + 0.5) / sinogram.across), 0, 1, sinogram.height);
+    context.fillRect(Math.floor((place + 0.5) / sinogram.across), 0, 1, sinogram.height);
     tell(picture, 'angle', 'column');
     if (data.scan.axes.length === 0) return;
     byId('axes').hidden = false;

@@ -12,13 +12,12 @@
 #include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
 #include "loom/page/page.hpp"
-#include "tomoloom/prepare/circle.hpp"
 #include "tomoloom/recipes/compare_volumes.hpp"
 #include "tomoloom/recipes/inspect_file.hpp"
-#include "tomoloom/recipes/recon_arrays.hpp"
 #include "tomoloom/recipes/recon_block.hpp"
 #include "tomoloom/recipes/recon_option_table.hpp"
 #include "tomoloom/recipes/recon_setup.hpp"
+#include "tomoloom/recipes/slice_plan.hpp"
 #include "tomoloom/recipes/view_plane.hpp"
 #include "tomoloom/status.hpp"
 
@@ -31,7 +30,7 @@ constexpr std::size_t kMostAxisSide = 320;
 /// What made a volume.
 struct Making {
   ReconJob job;
-  double axis = 0;
+  double axis = 0;  ///< column of the detector
 };
 
 Making making_of(const ViewJob& view) {
@@ -67,17 +66,18 @@ Making making_of(const ViewJob& view) {
     making.job.centre_last = making.axis + lean / 2;
   }
   making.job.search = AxisSearch::kNone;
-  making.axis = making.job.window.to_window(making.axis);
   return making;
 }
 
-/// The axes' columns, the volume's in the middle; those beyond the row are left out.
-std::vector<double> axes_around(double axis, const ViewScan& scan, std::size_t columns) {
+/// The axes' columns of the detector, the volume's in the middle; those beyond the window's
+/// `columns` are left out.
+std::vector<double> axes_around(const Making& making, const ViewScan& scan, std::size_t columns) {
   std::vector<double> axes;
   const auto half = static_cast<double>(scan.axes / 2);
   for (std::size_t i = 0; i < scan.axes; ++i) {
-    const double at = axis + (static_cast<double>(i) - half) * scan.step;
-    if (at >= 0 && at <= static_cast<double>(columns) - 1) axes.push_back(at);
+    const double axis = making.axis + (static_cast<double>(i) - half) * scan.step;
+    const double at = making.job.window.to_window(axis);
+    if (at >= 0 && at <= static_cast<double>(columns) - 1) axes.push_back(axis);
   }
   return axes;
 }
@@ -96,14 +96,22 @@ Json slices_json(const Making& making, const ScanLayout& layout,
                  const LargeVector<float>& integrals, const std::vector<double>& axes,
                  Executor& executor, const Observer& observer) {
   const std::size_t n = layout.columns;
-  const std::vector<double> theta = radians(layout);
+  ReconJob how = making.job;
+  if (takes_weights(how.filter.filter)) how.filter.weights = layout.filter;
   Json out = Json::array();
   std::vector<float> slice(n * n);
   for (const double axis : axes) {
-    reconstruct_arrays(
-        making.job, {.data = integrals.data(), .slices = 1, .angle_stride = n, .slice_stride = n},
-        n, theta, std::vector<double>{axis}, slice, executor, [&] { stop_if_asked(observer); });
-    if (making.job.mask > 0) mask_circle(slice, n, making.job.mask);
+    const SlicePlan plan = plan_slices(how,
+                                       {.columns = n,
+                                        .theta = radians(layout),
+                                        .centre = how.window.to_window(axis),
+                                        .weight = layout.weight},
+                                       executor);
+    SliceEngine(plan).reconstruct(
+        {.data = integrals.data(), .slices = 1, .angle_stride = n, .slice_stride = n},
+        {.data = slice.data(), .slice_stride = n * n, .row_stride = n}, executor,
+        [&](std::size_t) { stop_if_asked(observer); });
+    finish_slices(how, n, slice, executor);
     Plane plane(n, n, kMostAxisSide);
     plane.set(slice);
     Json one = plane.json("slice", "axis");
@@ -139,11 +147,13 @@ Json scan_json(const ViewJob& job, std::size_t slice, Executor& executor,
   Json out{{"name", page::to_utf8(name)},
            {"row", row},
            {"axis", making.axis},
+           {"axis_in_row", how.window.to_window(making.axis)},
            {"sinogram", sinogram.json("sinogram", "scan")},
            {"axes", Json::array()}};
-  if (half) return out;  // whose slices are wider, and whose axis decides how wide
+  // half: slices are wider, and the axis decides how wide; tilted: they are not of one row alone
+  if (half || how.tilt_deg != 0) return out;
   out["axes"] = slices_json(making, layout, integrals,
-                            axes_around(making.axis, job.scan, layout.columns), executor, observer);
+                            axes_around(making, job.scan, layout.columns), executor, observer);
   return out;
 }
 

@@ -18,7 +18,7 @@ namespace tomoloom {
 struct ViewScan {
   std::string scan, flats, darks;  ///< as of recon; no scan: none is shown
   std::size_t axes = 11;           ///< around the volume's, which is in the middle; 0: none
-  double step = 0.5;               ///< columns between them
+  double step = 0.5;               ///< columns of the detector between them
 };
 
 struct ViewJob {

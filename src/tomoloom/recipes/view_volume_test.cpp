@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 
 #include "loom/json/json.hpp"
 #include "tomoloom/recipes/compare_volumes.hpp"
@@ -58,10 +59,23 @@ TEST_F(Volumes, AreComparedNumberByNumber) {
   EXPECT_LT(apart(a, write("c.h5", 0, 9), 0.9).rms, 1e-12);  // a corner
   const VolumeDifference none = apart(a, write("d.h5", 7, std::nanf("")), 0);
   EXPECT_EQ(none.left_out, 1U);
+  EXPECT_EQ(none.one_sided, 1U);
   EXPECT_EQ(none.rms, 0);
   const auto thrown = thrown_by([&] { (void)apart(a, write("e.h5", 0, 0, 4), 0); });
   EXPECT_EQ(thrown.status, Status::kWrongShape);
   EXPECT_TRUE(thrown.says("4 x 8 x 10")) << thrown.message;
+}
+
+TEST_F(Volumes, OfZerosAreFarFromAllOthers) {
+  const std::string zeros = folder.file("zeros.h5");
+  {
+    hdf5::Writer writer(zeros, Overwrite::kYes);
+    writer.create("exchange/data", hdf5::Type::kFloat32, {5, 8, 10});
+    writer.write("exchange/data", 0, std::span<const float>(std::vector<float>(400, 0)));
+    writer.commit();
+  }
+  EXPECT_TRUE(std::isinf(apart(write("a.h5", 0, 0), zeros, 0).relative));
+  EXPECT_EQ(apart(zeros, zeros, 0).relative, 0);
 }
 
 TEST_F(Volumes, BecomeAPageThatNeedsNothingElse) {
@@ -113,6 +127,45 @@ TEST_F(ScanOnThePage, IsTheSinogramOfTheSliceAndTheSliceWithOtherAxes) {
   EXPECT_LT(apart(2), 1e-6);
   EXPECT_GT(apart(4), 1e-4);
   view.scan.axes = 0;
+  EXPECT_EQ(data_of(view_volume(view, serial)).at("scan").at("axes").size(), 0U);
+}
+
+TEST_F(ScanOnThePage, HasTheVolumesAxisAndTheVolumesSliceHoweverThatWasMade) {
+  SimulateJob scan = small();
+  simulate(scan);
+  const auto numbers = [&](const char* name, std::size_t count) {
+    std::ofstream file(folder.file(name));
+    for (std::size_t i = 0; i < count; ++i) file << i % 5 << "\n";
+    return folder.file(name);
+  };
+  std::vector<ReconJob> jobs(5, recon(scan));
+  jobs[0].window.bin = 2;
+  jobs[1].window = {.first_column = 6, .end_column = 60};
+  jobs[2].weights = numbers("weights.txt", 100);
+  jobs[3].filter.filter = Filter::kCustom;
+  jobs[3].filter_weights = numbers("filter.txt", 64);
+  jobs[4].rings.width = 5;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    jobs[i].centre = 30;
+    run(jobs[i]);
+    ViewJob view{.volume = jobs[i].output, .other = {}};
+    view.scan = {.scan = scan.output, .flats = {}, .darks = {}, .axes = 3, .step = 1};
+    const Json data = data_of(view_volume(view, serial));
+    EXPECT_EQ(data.at("scan").at("axis").get<double>(), 30.0) << i;
+    const auto& axes = data.at("scan").at("axes").elements();
+    ASSERT_EQ(axes.size(), 3U) << i;
+    EXPECT_EQ(axes[0].at("axis").get<double>(), 29.0) << i;
+    const Json& slice = data.at("planes").elements()[0];
+    for (const char* number : {"low", "step"}) {
+      const auto want = slice.at(number).get<double>();
+      EXPECT_NEAR(axes[1].at(number).get<double>(), want, 1e-4 * std::abs(want)) << i;
+    }
+  }
+  ReconJob tilted = recon(scan);
+  tilted.tilt_deg = 3;
+  run(tilted);
+  ViewJob view{.volume = tilted.output, .other = {}};
+  view.scan.scan = scan.output;
   EXPECT_EQ(data_of(view_volume(view, serial)).at("scan").at("axes").size(), 0U);
 }
 

@@ -24,6 +24,21 @@ for number, frame in enumerate(frames):
 grown.close()
 """
 
+REOPENING = """
+import sys, time, h5py
+source = h5py.File(sys.argv[1])
+frames = source["exchange/data"][:]
+for first in range(0, len(frames), 10):
+    with h5py.File(sys.argv[2], "a") as grown:
+        if first == 0:
+            for name in ("data_white", "data_dark", "theta"):
+                grown["exchange/" + name] = source["exchange/" + name][:]
+            grown.create_dataset("exchange/data", (0, *frames.shape[1:]), "u2", maxshape=(None, *frames.shape[1:]), chunks=(1, *frames.shape[1:]))
+        grown["exchange/data"].resize(first + 10, axis=0)
+        grown["exchange/data"][first:] = frames[first:first + 10]
+    time.sleep(0.1)
+"""
+
 
 class Preview(InputCase):
     @classmethod
@@ -76,6 +91,28 @@ class Preview(InputCase):
         self.assertGreater(len(early), 2)
         self.assertIn("60 of 60", page.read_text())
         self.assertTrue((self.out / "volume.h5").exists())
+
+    def test_a_scan_that_does_not_say_how_long_it_is_is_whole_when_it_is_closed(self):
+        if subprocess.run([sys.executable, "-c", "import h5py"], capture_output=True).returncode != 0:
+            self.skipTest("no h5py")
+        grown = self.out / "grown.h5"
+        writer = WRITER.replace('"data_white", "data_dark", "theta"', '"data_white", "data_dark"')
+        run = subprocess.Popen([sys.executable, "-c", writer, str(self.scan), str(grown)])
+        done = self.recon(grown)
+        self.assertEqual(run.wait(), 0)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("60 of 60", (self.out / "page.html").read_text())
+
+    def test_a_writer_may_open_its_file_again(self):
+        if subprocess.run([sys.executable, "-c", "import h5py"], capture_output=True).returncode != 0:
+            self.skipTest("no h5py")
+        grown = self.out / "grown.h5"
+        run = subprocess.Popen([sys.executable, "-c", REOPENING, str(self.scan), str(grown)], stderr=subprocess.PIPE, text=True)
+        done = self.recon(grown)
+        said = run.communicate()[1]
+        self.assertEqual(run.returncode, 0, said)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("60 of 60", (self.out / "page.html").read_text())
 
     def test_it_is_for_one_scan_in_one_file(self):
         self.assertEqual(self.program("recon", self.scan, self.scan, "-o", self.out, "--preview", self.out / "p.html").returncode, 2)

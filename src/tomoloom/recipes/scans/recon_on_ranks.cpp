@@ -320,7 +320,9 @@ class RankScan {
     for (int r = 0; r < ranks_.size(); ++r) {
       const Share& share = shares[static_cast<std::size_t>(r)];
       if (!share.heads(r)) continue;
-      for (const SliceBlock& block : share.blocks) pixels += block.count * summary.layout.columns;
+      for (const SliceBlock& block : share.blocks) {
+        pixels += setup.rows_of(block).count * summary.layout.columns;
+      }
     }
     try {
       run_own(setup, shares[0], volume, counting);
@@ -338,7 +340,7 @@ class RankScan {
                   print("%zu of %zu slices were written", slices.load(), summary.slices));
     }
     add_up(summary);
-    check_flaws(job_, summary.flaws, setup.settle_flaws(pixels), own);
+    check_flaws(job_, summary, setup.settle_flaws(pixels), own);
     volume.commit();
     result_.recon = summary;
   }
@@ -356,8 +358,7 @@ class RankScan {
     result_.threads = executor_.concurrency();
     for (const RankDone& done : done_) {
       result_.threads += done.threads;
-      summary.flaws.blind += done.flaws.blind;
-      summary.flaws.saturated += done.flaws.saturated;
+      summary.flaws += done.flaws;
       summary.read += done.read;
       summary.compute += done.compute;
       summary.write += done.write;

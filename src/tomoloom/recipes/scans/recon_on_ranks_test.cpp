@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "loom/testing/thread_ranks.hpp"
+#include "tomoloom/exchange/scan_writer.hpp"
 #include "tomoloom/recipes/test_recon.hpp"
 
 namespace tomoloom::scans {
@@ -73,6 +74,29 @@ TEST_F(ReconOnRanks, AnyNumberOfThemMakesTheSameBytes) {
     EXPECT_EQ(ended.made->recon.slices, alone.slices);
     EXPECT_EQ(ended.made->recon.flaws.blind, alone.flaws.blind);
   }
+}
+
+TEST_F(ReconOnRanks, BlindPixelsAreAPartOfAllThatWereRead) {
+  const std::string path = folder.file("blind.h5");
+  {
+    constexpr std::size_t kRows = 70, kColumns = 48;
+    ScanWriter writer(path, Overwrite::kYes,
+                      {.angles = 2, .rows = kRows, .columns = kColumns, .flats = 1, .darks = 1},
+                      std::vector<double>{0, 90});
+    std::vector<std::uint16_t> frame(kRows * kColumns, 1000);
+    writer.projection(0, frame);
+    writer.projection(1, frame);
+    writer.dark(0, std::vector<std::uint16_t>(frame.size(), 100));
+    for (std::size_t i = 0; i < frame.size(); i += 3) frame[i] = 0;
+    writer.flat(0, frame);
+    writer.commit();
+  }
+  ReconJob job{.scan = path, .output = folder.file("volume.h5")};
+  job.tilt_deg = 20;  // rows beside a block's are read along with it
+  run(job);
+  const auto bytes = read_bytes(job.output);
+  EXPECT_EQ(on(3, job).message, "");
+  EXPECT_EQ(read_bytes(job.output), bytes);
 }
 
 TEST_F(ReconOnRanks, MoreThanSlicesShareThem) {

@@ -26,8 +26,7 @@ LargeVector<float> prepared_lines(ReconSetup& setup, const SliceBlock& part, Exe
   summary.read += clock.lap();
   const PixelFlaws flaws =
       prepare_lines(setup.rest(), setup.frames().layout(), raw, executor, integrals);
-  summary.flaws.blind += flaws.blind;
-  summary.flaws.saturated += flaws.saturated;
+  summary.flaws += flaws;
   summary.compute += clock.lap();
   return integrals;
 }

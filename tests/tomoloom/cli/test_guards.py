@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is there already is not harmed, and what does not go together is told before anything is done."""
+import shutil
+import struct
+import subprocess
+import time
+import unittest
+
+from run_tomoloom import PROGRAM, Case
+
+
+class Outputs(Case):
+    def test_no_output_is_an_input_or_another_output(self):
+        numbers, volume = self.out / "weights.txt", self.out / "other.h5"
+        numbers.write_text("1\n" * 90)
+        self.ok("recon", self.scan, "-o", volume, "--quiet")
+        for outputs in (("-o", self.volume, "--json", self.volume), ("-o", self.volume, "--json", self.scan),
+                        ("-o", self.volume, "--preview", self.scan), ("-o", numbers, "--weights", numbers),
+                        ("-o", self.volume, "--weights", numbers, "--json", numbers),
+                        ("-o", self.volume, "--preview", self.out / "x", "--json", self.out / "x")):
+            self.fails(2, "output", "recon", self.scan, *outputs)
+        self.fails(2, "is an input", "view", volume, "-o", volume)
+        self.fails(2, "is an input", "view", volume, "-o", self.scan, "--scan", self.scan)
+        self.fails(2, "is an input", "compare", volume, volume, "--json", volume)
+        self.assertEqual(sorted(path.name for path in self.out.iterdir()), ["other.h5", "weights.txt"])
+        self.assertIn("scan", self.ok("info", self.scan).stdout)
+
+    def test_a_scan_and_its_truth_are_made_together_or_not_at_all(self):
+        truth = self.out / "truth.h5"
+        truth.write_text("before")
+        self.fails(32, "truth.h5", "simulate", "-o", self.out / "new.h5", "--truth", truth, "--no-clobber", "--columns", 32)
+        self.assertEqual([path.name for path in self.out.iterdir()], ["truth.h5"])
+
+    def test_a_volume_without_numbers_is_within_no_bound(self):
+        good, bad = self.out / "good", self.out / "bad"
+        self.ok("recon", self.scan, "-o", good, "--quiet", "--rows", "30:32", "--format", "tiff")
+        shutil.copytree(good, bad)
+        image = bad / "slice_00030.tiff"
+        image.write_bytes(image.read_bytes()[:-4 * 64 * 20] + struct.pack("<f", float("nan")) * 64 * 20)
+        self.ok("compare", good, bad)
+        self.assertEqual(self.program("compare", bad, bad, "--max-rms", 0).returncode, 0)
+        for one, other in ((good, bad), (bad, good)):
+            self.assertEqual(self.program("compare", one, other, "--max-rms", 100).returncode, 1)
+        self.fails(2, "--slice 0.5", "view", good, "-o", self.out / "page.html", "--slice", 0.5)
+
+    def test_what_is_to_stay_is_seen_before_the_scan_is_waited_for(self):
+        self.volume.write_text("before")
+        self.fails(32, "volume.h5", "recon", self.out / "later.h5", "-o", self.volume, "--no-clobber",
+                   "--preview", self.out / "page.html", "--preview-patience", 1000)
+        self.fails(2, "--format tiff", "recon", self.scan, "-o", self.out / "volume.tif")
+
+    def test_folders_of_many_scans_that_are_not_there_yet_are_made_without_clobbering(self):
+        (self.out / "scans").mkdir()
+        shutil.copy(self.scan, self.out / "scans" / "one.h5")
+        for kind, name in (("tiff", "one_rec"), ("zarr", "one_rec.zarr")):
+            command = ("recon", self.out / "scans", "-o", self.out / kind, "--format", kind, "--no-clobber", "--rows", "0:3", "--quiet")
+            self.ok(*command)
+            made = sorted((self.out / kind / name).rglob("*"))
+            self.assertTrue(made)
+            self.ok(*command)  # up to date
+            self.assertEqual(self.program(*command, "--bin", 3).returncode, 3)
+            self.assertEqual(sorted((self.out / kind / name).rglob("*")), made)
+
+    def test_options_that_do_not_go_together_are_refused(self):
+        self.fails(15, "--flats-at", "recon", self.scan, "-o", self.volume, "--input", "transmissions", "--flats-at", "0,45")
+        self.fails(15, "--outlier", "recon", self.scan, "-o", self.volume, "--input", "integrals", "--outlier", 0.3)
+        self.assertEqual(list(self.out.iterdir()), [])
+
+
+class Resume(Case):
+    def begun(self, output, *more):
+        """A run that has written its first block and goes on."""
+        run = subprocess.Popen([PROGRAM, "recon", str(self.scan), "-o", str(output), "--quiet", "--resume", "--threads", "1",
+                                "--method", "sirt", "--iterations", "200", *more], stderr=subprocess.DEVNULL)
+        self.addCleanup(run.wait)
+        self.addCleanup(run.kill)
+        done = output.with_name(output.name + ".part.done")
+        while run.poll() is None and not (done.exists() and done.read_bytes().count(b"\n") >= 2):
+            time.sleep(0.002)
+        self.assertIsNone(run.poll())
+        return run
+
+    def test_a_record_without_its_folder_tells_nothing(self):
+        slices = self.out / "slices"
+        run = self.begun(slices, "--rows", "0:40", "--format", "tiff")
+        run.kill()
+        run.wait()
+        shutil.rmtree(self.out / "slices.part")
+        self.ok("recon", self.scan, "-o", slices, "--quiet", "--resume", "--method", "sirt", "--iterations", 200,
+                "--rows", "0:40", "--format", "tiff")
+        self.assertEqual(len(list(slices.iterdir())), 40)
+
+    def test_what_another_run_is_writing_is_left_alone(self):
+        run = self.begun(self.volume)
+        self.fails(30, "another run", "recon", self.scan, "-o", self.volume, "--resume")
+        self.assertTrue((self.out / "volume.h5.part").exists())
+        self.assertIsNone(run.poll())
+
+
+if __name__ == "__main__":
+    unittest.main()
