@@ -39,7 +39,8 @@ void check_ground(const SimulateJob& job) {
                 "--modulation-phase, --modulation-seed: expected --elevation-modulation with "
                 "--modulation-sine");
   }
-  if (is_on_ground(job) || job.ground_map.empty()) return;
+  if (is_on_ground(job)) return;
+  if (job.ground_map.empty() && !job.simulation.ground.any()) return;  // Python's is an array
   throw Error(Status::kUsage, "--ground-map: expected --schedule, a telescope on the ground");
 }
 
