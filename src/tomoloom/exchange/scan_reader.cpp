@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <optional>
 #include <utility>
 
@@ -129,6 +130,9 @@ std::vector<double> ScanReader::written_angles(hdf5::Writing writing) const {
   }
   if (found == 0) return {};
   std::vector<double> degrees = reader_.read(theta);
+  if (reader_.description(theta, "units").value_or("").starts_with("rad")) {
+    for (double& t : degrees) t *= 180 / std::numbers::pi;
+  }
   for (const double t : degrees) {
     if (std::isfinite(t) || grows) continue;
     throw Error(kScanMismatch, layout_.path + ": " + theta + ": an angle is not a number");

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numbers>
+
 #include "loom/testing/test_files.hpp"
 #include "tomoloom/exchange/scan_writer.hpp"
 #include "tomoloom/exchange/volume_writer.hpp"
@@ -103,6 +105,14 @@ TEST_F(ScanFiles, AnglesComeFromTheBestPlaceThatThereIs) {
                             "exchange");
   EXPECT_EQ(rotation.layout().source, AngleSource::kRotation);
   EXPECT_EQ(rotation.layout().theta_deg, (std::vector<double>{10, 10.5, 11}));
+  const ScanReader radians(file("radians.h5", 3,
+                                [](hdf5::Writer& w) {
+                                  numbers(w, "exchange/theta", {0, 0.25, 0.5});
+                                  w.describe("exchange/theta", "units", "radian");
+                                }),
+                           "exchange");
+  EXPECT_EQ(radians.layout().source, AngleSource::kTheta);
+  EXPECT_DOUBLE_EQ(radians.layout().theta_deg[2], 90 / std::numbers::pi);
 }
 
 TEST_F(ScanFiles, ValuesStandForFlatsAndDarks) {
