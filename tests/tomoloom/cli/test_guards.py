@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is there already is not harmed, and what does not go together is told before anything is done."""
 import shutil
+import signal
 import struct
 import subprocess
 import time
@@ -69,26 +70,27 @@ class Outputs(Case):
 
 class Resume(Case):
     def begun(self, output, *more):
-        """A run that has written its first block and goes on."""
+        """A run that has written its first block, and is held there."""
         run = subprocess.Popen([PROGRAM, "recon", str(self.scan), "-o", str(output), "--quiet", "--resume", "--threads", "1",
-                                "--method", "sirt", "--iterations", "200", *more], stderr=subprocess.DEVNULL)
+                                "--method", "sirt", "--iterations", "40", *more], stderr=subprocess.DEVNULL)
         self.addCleanup(run.wait)
         self.addCleanup(run.kill)
         done = output.with_name(output.name + ".part.done")
         while run.poll() is None and not (done.exists() and done.read_bytes().count(b"\n") >= 2):
             time.sleep(0.002)
+        run.send_signal(signal.SIGSTOP)
         self.assertIsNone(run.poll())
         return run
 
     def test_a_record_without_its_folder_tells_nothing(self):
         slices = self.out / "slices"
-        run = self.begun(slices, "--rows", "0:40", "--format", "tiff")
+        run = self.begun(slices, "--rows", "0:64", "--format", "tiff")
         run.kill()
         run.wait()
         shutil.rmtree(self.out / "slices.part")
-        self.ok("recon", self.scan, "-o", slices, "--quiet", "--resume", "--method", "sirt", "--iterations", 200,
-                "--rows", "0:40", "--format", "tiff")
-        self.assertEqual(len(list(slices.iterdir())), 40)
+        self.ok("recon", self.scan, "-o", slices, "--quiet", "--resume", "--method", "sirt", "--iterations", 40,
+                "--rows", "0:64", "--format", "tiff")
+        self.assertEqual(len(list(slices.iterdir())), 64)
 
     def test_what_another_run_is_writing_is_left_alone(self):
         run = self.begun(self.volume)
