@@ -198,6 +198,10 @@ def test_arguments_are_checked(templates):
         fl.fit_redshifts(flux["B"], ivar["B"], CAMERAS["B"], templates="nowhere")
     with pytest.raises(ValueError, match="method"):
         fl.fit_redshifts(flux["B"], ivar["B"], CAMERAS["B"], templates=templates, method="guess")
+    with pytest.raises(ValueError, match=r"targetid: expected integers below 2\*\*63, got 18446744073709551615"):
+        fl.fit_redshifts(flux["B"], ivar["B"], CAMERAS["B"], templates=templates, targetid=np.array([1, 2, 2**64 - 1], np.uint64))
+    with pytest.raises(ValueError, match="mask: expected bits 0 to 31, got integers from 1099511627776"):
+        fl.fit_redshifts(flux["B"], ivar["B"], CAMERAS["B"], templates=templates, mask=np.full(flux["B"].shape, 2**40))
 
 
 def test_files_come_back_and_rrdesi_writes_them(templates, coadd, tmp_path, capsys):
