@@ -243,6 +243,19 @@ def test_rrdesi_under_a_communicator_works_on_rank_0(templates, coadd, tmp_path)
     assert not (tmp_path / "x.fits").exists()
 
 
+def test_ranks_hear_of_a_program_that_is_not_there(monkeypatch):
+    class Comm:
+        rank, size, told = 0, 2, []
+
+        def bcast(self, value, root):
+            self.told.append(value)
+            return value
+    monkeypatch.setenv("FIBERLOOM_PROGRAM", "/nowhere/fiberloom")
+    with pytest.raises(fl.NotFoundError, match="/nowhere/fiberloom: cannot be run"):
+        rrdesi(["-i", "x", "-o", "y"], comm=Comm())
+    assert [code for _, code in Comm.told] == [10]
+
+
 def test_the_command_line_of_the_package_has_it(templates, coadd, tmp_path):
     done = subprocess.run([sys.executable, "-m", "fiberloom", "redshift", "-i", coadd, "-o", tmp_path / "a.fits", "-t", templates,
                            "--quiet"], env=dict(os.environ), capture_output=True, text=True)
