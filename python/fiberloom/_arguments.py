@@ -69,6 +69,8 @@ def bits(name: str, value: Any, shape: Shape) -> "npt.NDArray[np.uint32]":
     if array.dtype.kind not in "iub":
         raise TypeError(f"{name}: expected {expected}, got dtype {array.dtype}")
     _check_shape(name, array, shape)
+    if array.dtype.itemsize > 4 and array.size and not (array.min() >= -2**31 and array.max() < 2**32):
+        raise ValueError(f"{name}: expected bits 0 to 31, got integers from {array.min()} to {array.max()}")
     return np.ascontiguousarray(array).astype(np.uint32, casting="unsafe")
 
 

@@ -290,6 +290,8 @@ def fit_redshifts(flux: PerCamera, ivar: PerCamera, wave: PerCamera, resolution:
         ids = np.asarray(targetid)
         if ids.dtype.kind not in "iu" or ids.shape != (count,):
             raise ValueError(f"targetid: expected {count} integers, got {ids.dtype} {ids.shape}")
+        if ids.dtype == np.uint64 and (ids >= 2**63).any():
+            raise ValueError(f"targetid: expected integers below 2**63, got {ids.max()}")
     skies: List[int] = []
     if sky is not None:
         of_sky = np.asarray(sky)

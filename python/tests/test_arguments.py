@@ -149,6 +149,7 @@ def test_even_the_private_module_does_not_crash(arguments, name):
     ({"image": None}, TypeError, "image: .* got NoneType"),
     ({"ivar": "text"}, TypeError, "ivar: .* got str"),
     ({"mask": np.zeros(SHAPE)}, TypeError, "mask: expected an array of integers"),
+    ({"mask": np.full(SHAPE, 2**32)}, ValueError, "mask: expected bits 0 to 31, got integers from 4294967296"),
     ({"image": np.ma.masked_array(np.zeros(SHAPE))}, TypeError, "image: .* masked array"),
     ({"psf": "psf.fits"}, TypeError, "psf: expected fiberloom.Psf .* got str"),
     ({"wave": []}, ValueError, "wave: expected shape"),

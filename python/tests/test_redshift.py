@@ -198,6 +198,10 @@ def test_arguments_are_checked(templates):
         fl.fit_redshifts(flux["B"], ivar["B"], CAMERAS["B"], templates="nowhere")
     with pytest.raises(ValueError, match="method"):
         fl.fit_redshifts(flux["B"], ivar["B"], CAMERAS["B"], templates=templates, method="guess")
+    with pytest.raises(ValueError, match=r"targetid: expected integers below 2\*\*63, got 18446744073709551615"):
+        fl.fit_redshifts(flux["B"], ivar["B"], CAMERAS["B"], templates=templates, targetid=np.array([1, 2, 2**64 - 1], np.uint64))
+    with pytest.raises(ValueError, match="mask: expected bits 0 to 31, got integers from 1099511627776"):
+        fl.fit_redshifts(flux["B"], ivar["B"], CAMERAS["B"], templates=templates, mask=np.full(flux["B"].shape, 2**40))
 
 
 def test_files_come_back_and_rrdesi_writes_them(templates, coadd, tmp_path, capsys):
@@ -237,6 +241,19 @@ def test_rrdesi_under_a_communicator_works_on_rank_0(templates, coadd, tmp_path)
     with pytest.raises(fl.Error, match="stopped"):
         rrdesi(["-i", str(coadd), "-o", str(tmp_path / "x.fits")], comm=Comm())
     assert not (tmp_path / "x.fits").exists()
+
+
+def test_ranks_hear_of_a_program_that_is_not_there(monkeypatch):
+    class Comm:
+        rank, size, told = 0, 2, []
+
+        def bcast(self, value, root):
+            self.told.append(value)
+            return value
+    monkeypatch.setenv("FIBERLOOM_PROGRAM", "/nowhere/fiberloom")
+    with pytest.raises(fl.NotFoundError, match="/nowhere/fiberloom: cannot be run"):
+        rrdesi(["-i", "x", "-o", "y"], comm=Comm())
+    assert [code for _, code in Comm.told] == [10]
 
 
 def test_the_command_line_of_the_package_has_it(templates, coadd, tmp_path):

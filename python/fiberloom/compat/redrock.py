@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from .._errors import make_error
 
@@ -76,14 +76,22 @@ def _run(options: Optional[Sequence[str]], comm: Any, other_names: Dict[str, str
         ranks = [] if comm is None else ["--mpi", "off"]
         words = (os.fsdecode(option) for option in options)
         command: List[str] = [str(program()), "redshift", *(other_names.get(word, word) for word in words), *ranks]
-        done = subprocess.run(command, stderr=subprocess.PIPE, check=False)
-        text = done.stderr.decode("utf-8", "replace")
-        lines = text.splitlines()
-        error = next((line for line in lines if ": error: " in line), "")
-        sys.stderr.write("".join(line + "\n" for line in lines if line != error))
-        if done.returncode != 0:
-            failure = (error.partition(": error: ")[2] or f"ended with {done.returncode}", done.returncode)
+        failure = _failure_of(command)
     if comm is not None:
         failure = comm.bcast(failure, root=0)
     if failure is not None:
         raise make_error(failure[0], failure[1], "", 0)
+
+
+def _failure_of(command: List[str]) -> Optional[Tuple[str, int]]:
+    """Runs it. What went wrong, and the exit code: other ranks wait to hear it, whatever it is."""
+    try:
+        done = subprocess.run(command, stderr=subprocess.PIPE, check=False)
+    except OSError as error:
+        return f"{command[0]}: cannot be run ({error.strerror})", 10
+    lines = done.stderr.decode("utf-8", "replace").splitlines()
+    told = next((line for line in lines if ": error: " in line), "")
+    sys.stderr.write("".join(line + "\n" for line in lines if line != told))
+    if done.returncode == 0:
+        return None
+    return told.partition(": error: ")[2] or f"ended with {done.returncode}", done.returncode

@@ -118,11 +118,17 @@ bool is_truth(const std::string& path) {
   return has("FLUX") && has("WAVELENGTH") && !has("IVAR");
 }
 
-int compare_two_redshifts(const CompareCommand& command) {
+int compare_two_redshifts(const CompareCommand& command, const std::string& other) {
   const RedshiftAnswers a = read_answers(command.a, command.verify);
-  const RedshiftAnswers b = read_answers(command.b, command.verify);
+  const RedshiftAnswers b = read_answers(other, command.verify);
   const RedshiftComparison c =
       compare_redshifts(a, b, std::max<std::size_t>(command.options.list, 5));
+  if (c.both == 0) {
+    throw Error(Status::kWrongShape, b.path +
+                                         print(": none of its %zu targets is one of the %zu of ",
+                                               b.id.size(), a.id.size()) +
+                                         a.path);
+  }
   put(print("A %s\n%s %s\n", a.path.c_str(), b.is_truth ? "truth" : "B", b.path.c_str()));
   put(print("%zu targets in both, only in A %zu, only in B %zu\n\n", c.both, c.only_a, c.only_b));
   put(print("same SPECTYPE %33zu  %8.3f %%\n", c.same_type, percent(c.same_type, c.both)));
@@ -146,8 +152,9 @@ int run_compare(const CompareCommand& command) {
   if (command.b.empty() == command.truth.empty()) {
     throw Error(Status::kUsage, "give a second file or --truth (see: fiberloom compare --help)");
   }
-  if (!command.b.empty() && has_redshifts(command.a) && has_redshifts(command.b)) {
-    return compare_two_redshifts(command);
+  const std::string& other = command.b.empty() ? command.truth : command.b;
+  if (has_redshifts(command.a) && has_redshifts(other)) {
+    return compare_two_redshifts(command, other);
   }
   if (!command.truth.empty()) return compare_with_truth(command, command.truth);
   if (is_truth(command.b)) return compare_with_truth(command, command.b);

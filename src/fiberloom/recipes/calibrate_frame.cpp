@@ -12,6 +12,7 @@
 #include "loom/base/error.hpp"
 #include "loom/base/median.hpp"
 #include "loom/base/print.hpp"
+#include "loom/files/files_below.hpp"
 
 namespace fiberloom {
 namespace {
@@ -188,6 +189,9 @@ void check_outputs(const CalibrationJob& job, std::span<const NamedFile> more) {
   for (const std::string& path : job.skies) inputs.push_back({"sky", path});
   for (const std::string& path : job.fluxes) inputs.push_back({"flux calibration", path});
   for (const std::string& path : job.star_files) inputs.push_back({"models", path});
+  for (const std::string& path : loom::files_below(job.passbands, 1).files) {
+    if (path.ends_with(".ecsv")) inputs.push_back({"passband", path});
+  }
   check_distinct(outputs, inputs);
   const bool pattern = job.step == CalibrationStep::kFiberFlat && !job.flats.empty();
   if (!pattern) check_output(job.output, job.overwrite);  // {camera} is not yet known of it
@@ -218,6 +222,7 @@ FiberFlatSummary make_fiber_flat(const CalibrationJob& job, Executor& executor,
   file.header = header_of(lamp.header, job);
   file.header.set("CHI2PDF", flat.chi2_per_dof);
   static_cast<FiberFlat&>(file) = std::move(flat);
+  make_folder_of(job.output);
   write_fiber_flat(job.output, file, job.overwrite);
   return out;
 }
@@ -267,10 +272,12 @@ SkySummary make_sky(const CalibrationJob& job, Executor& executor, const Observe
   SkyFile file;
   file.header = header_of(frame.header, job);
   if (!job.adjustments.empty()) {
+    make_folder_of(job.adjustments);
     write_sky_adjustments(job.adjustments, sky.wave, sky.adjustment.shift, sky.adjustment.width,
                           file.header, job.overwrite);
   }
   static_cast<SkyModel&>(file) = std::move(sky);
+  make_folder_of(job.output);
   write_sky(job.output, file, job.overwrite);
   return out;
 }
@@ -303,6 +310,7 @@ FluxSummary make_flux_calibration(const CalibrationJob& job, Executor& executor,
   file.header = header_of(frame.header, job);
   if (!flux.stars.empty()) file.stars = frame.fibermap->take(flux.stars);
   static_cast<FluxCalibration&>(file) = std::move(flux);
+  make_folder_of(job.output);
   write_flux_calibration(job.output, file, job.overwrite);
   return out;
 }
@@ -331,6 +339,7 @@ CalibrateSummary calibrate_frame(const CalibrationJob& job, const Observer& obse
     }
     frame.header.set("BUNIT", "10**-17 erg/(s cm2 Angstrom)");
   }
+  make_folder_of(job.output);
   write_frame(job.output, frame, job.overwrite);
   const CalibrateSummary out{frame.nspec(), frame.nwave(), zeros(frame.ivar)};
   if (out.without == frame.ivar.size()) {

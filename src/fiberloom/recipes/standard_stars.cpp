@@ -35,7 +35,7 @@ struct StarFrame {
   std::size_t nspec = 0;  ///< of the frame
   Rows rows;              ///< of the frame
   Spectra stars;
-  std::vector<std::int64_t> fibers, status;
+  std::vector<std::int64_t> fibers, status, ids;  ///< ids: none where nobody says them
   HeaderCards header;
 };
 
@@ -72,11 +72,22 @@ StarFrame read_stars(const std::string& path, const CalibrationJob& job, const O
   out.stars = take_rows(static_cast<const Spectra&>(frame), out.rows);
   const auto fiber = out.stars.fibermap->integers("FIBER", -1);
   const auto status = out.stars.fibermap->integers("FIBERSTATUS", 0);
+  out.ids = out.stars.fibermap->integers("TARGETID", -1).value_or(std::vector<std::int64_t>());
   for (std::size_t s = 0; s < out.rows.size(); ++s) {
     out.fibers.push_back(fiber ? (*fiber)[s] : static_cast<std::int64_t>(out.rows[s]));
     out.status.push_back(status ? (*status)[s] : 0);
   }
   return out;
+}
+
+/// Stars asked for that no fibre sees.
+void warn_of_missing(const std::vector<long>& targets, const StarFrame& frame,
+                     const Observer& observer) {
+  const std::size_t missing = std::ranges::count_if(
+      targets, [&](long id) { return std::ranges::find(frame.ids, id) == frame.ids.end(); });
+  if (missing == 0 || frame.ids.empty()) return;
+  observer.warn(frame.path + print(": FIBERMAP: %zu of %zu of --std-targetids are not there",
+                                   missing, targets.size()));
 }
 
 /// Frames whose stars are the same fibres of the same spectrograph.
@@ -104,7 +115,13 @@ std::vector<StarFrame> read_star_frames(const CalibrationJob& job, const Observe
                                            " standard stars, expected the fibres of " + first.path +
                                            ", " + std::to_string(first.fibers.size()));
     }
+    if (last.ids != first.ids && !last.ids.empty() && !first.ids.empty()) {
+      throw Error(Status::kWrongShape,
+                  path + ": FIBERMAP: other TARGETIDs on the fibres of standard stars than in " +
+                      first.path + ", expected the same stars");
+    }
   }
+  warn_of_missing(job.targets, out.front(), observer);
   if (!out.front().fibers.empty()) return out;
   throw Error(Status::kNumerical,
               out.front().path + ": FIBERMAP: no standard star, expected one at least");
@@ -331,6 +348,7 @@ StandardStarSummary make_standard_stars(const CalibrationJob& job, Executor& exe
   const std::vector<calibrate::StarCamera> cameras = cameras_of(frames, job, observer);
   const StellarGridFile grid = read_stellar_grid(job.grid, job.verify);
   const calibrate::StandardStars found = find_stars(job, cameras, catalogue, grid, executor);
+  make_folder_of(job.output);
   write_standard_stars(job.output,
                        file_of(job, frames, fibermap, grid, found.stars, catalogue.colour),
                        job.overwrite);

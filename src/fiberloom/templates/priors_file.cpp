@@ -21,6 +21,14 @@ Priors parse_priors(const fits::FitsReader& file) {
   if (!z) throw missing("Z");
   if (!sigma) throw missing("SIGMA");
   if (!function) throw missing("FUNCTION");
+  const bool whole = fits::find_column(table, "TARGETID")->type != 'D';
+  for (const std::int64_t id : *ids) {
+    if (whole || std::abs(id) < std::int64_t{1} << 53) continue;
+    throw file.error(Status::kCorrupt, hdu,
+                     print("TARGETID has floating-point numbers, which lost digits of %lld: "
+                           "expected integers",
+                           static_cast<long long>(id)));
+  }
   Priors out;
   if (ids->empty()) return out;
   using Shape = redshift::Prior::Shape;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "loom/batch/inspect.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "loom/base/error.hpp"
@@ -71,14 +72,27 @@ bool same_content(const Receipt& receipt, const InputStamps& inputs) {
   return true;
 }
 
+/// Is a file that is not there one that the receipt knows nothing of, packed or not?
+bool is_new(const std::string& missing, const Receipt& receipt, const Task& task) {
+  if (std::ranges::find(task.any_inputs, missing) != task.any_inputs.end()) return false;
+  const std::string path = normal_path(missing);
+  return std::ranges::none_of(receipt.inputs, [&](const FileStamp& then) {
+    return then.path == path || then.path == path + ".gz" || then.path + ".gz" == path;
+  });
+}
+
 /// Empty when the receipt is of this task as it is now. Inputs that are gone cannot differ.
 std::string fault_of_receipt(const Receipt& receipt, const std::string& fingerprint,
                              const std::string& version, const InputStamps& inputs,
-                             bool by_content) {
+                             const Task& task) {
   if (receipt.version != version) return "made by version " + receipt.version;
   if (receipt.options != fingerprint) return "made with other options";
   const bool differ = inputs.missing.empty() && inputs.files != receipt.inputs;
-  if (differ && !(by_content && same_content(receipt, inputs))) return "made from other inputs";
+  const bool other = std::ranges::any_of(
+      inputs.missing, [&](const std::string& path) { return is_new(path, receipt, task); });
+  if (other || (differ && !(task.by_content && same_content(receipt, inputs)))) {
+    return "made from other inputs";
+  }
   return {};
 }
 
@@ -129,8 +143,8 @@ Finding inspect_task(const Task& task, const WorkKind& kind, const RunFolder& fo
   const std::string& version = folder.program().version;
   if (const auto receipt = read_receipt(folder, task.name);
       receipt && is_of_outputs(*receipt, task, folder)) {
-    finding.message = fault_of_receipt(*receipt, kind.fingerprint(task), version, finding.inputs,
-                                       task.by_content);
+    finding.message =
+        fault_of_receipt(*receipt, kind.fingerprint(task), version, finding.inputs, task);
     if (finding.message.empty()) finding.message = fault_of_outputs(task, *receipt, kind, check);
     if (finding.message.empty()) {
       finding.state = TaskState::kUpToDate;

@@ -50,6 +50,13 @@ def archetype_bytes(mixes=([2, .5, 1, .7], [1, -.5, 0, 1]), names=(b"ELG", b"LRG
                                   [("CRVAL1", FIRST), ("CDELT1", STEP), ("LOGLAM", False), ("RRTYPE", "GALAXY"), ("VERSION", "1")])
 
 
+def prior_bytes(targetid, z, sigma, function=b"tophat"):
+    """What is known beforehand of one target."""
+    columns = [("TARGETID", "K", "q", None), ("FUNCTION", "10A", "10s", None), ("Z", "D", "d", None), ("SIGMA", "D", "d", None)]
+    return (tiny_fits.header([("SIMPLE", True), ("BITPIX", 8), ("NAXIS", 0), ("EXTEND", True)])
+            + tiny_fits.table("PRIORS", columns, [(targetid, function, z, sigma)]))
+
+
 def weights():
     """A column of the resolution matrix."""
     w = [math.exp(-0.5 * (d / SIGMA) ** 2) for d in range(-HALF, HALF + 1)]

@@ -299,6 +299,11 @@ class Coadd(unittest.TestCase):
             self.assertIn(text, result.stderr)
         self.assertFalse(self.out.exists())
 
+    def test_the_folder_of_the_coadd_is_made(self):
+        path = self.folder / "new" / "coadd.fits"
+        result = self.run_program("-i", self.put("in.fits", spectra_bytes(exposures())), "-o", path, "-q")
+        self.assertEqual((result.returncode, path.exists()), (0, True), result.stderr)
+
     def test_what_cannot_be_done_is_one_line_with_a_code(self):
         targets = exposures()
         good = self.put("good.fits", spectra_bytes(targets))
@@ -306,13 +311,19 @@ class Coadd(unittest.TestCase):
         words = self.put("words.fits", spectra_bytes(targets).replace(b"TFORM1  = 'K ", b"TFORM1  = '8A"))
         blue = self.put("blue.fits", spectra_bytes(targets, cameras="B"))
         red = self.put("red.fits", spectra_bytes(targets, cameras="R"))
+        copy, twin = self.put("copy.fits", spectra_bytes(targets)), self.folder / "twin.fits"
+        twin.symlink_to(good)
         self.coadd(spectra_bytes(targets))
         new = ["-o", self.folder / "x.fits"]
         for code, words, command in ((12, ["nameless.fits", "TARGETID"], ["-i", nameless, *new]),
                                      (12, ["words.fits", "TARGETID"], ["-i", words, *new]),
                                      (13, ["blue.fits", "1 cameras"], ["-i", good, blue, *new]),
                                      (11, ["red.fits", "B_FLUX"], ["-i", blue, red, *new]),
-                                     (2, ["fibre 40 of exposure 11 is there twice"], ["-i", good, good, *new]),
+                                     (2, ["good.fits", "same file"], ["-i", good, good, *new]),
+                                     (2, ["twin.fits", "same file"], ["-i", good, twin, *new]),
+                                     (2, ["same file"], ["-i", good, f"{good}.gz", *new]),  # which is read as good.fits
+                                     (2, ["fibre 40 of exposure 11 is there twice"], ["-i", good, copy, *new]),
+                                     (2, ["--nside", "--healpix"], ["-i", good, *new, "--nside", 32]),
                                      (10, ["none.fits"], ["-i", self.folder / "none.fits", *new]),
                                      (2, [], ["-i", good, "-o", good]),
                                      (2, ["--nsig"], ["-i", good, *new, "--nsig", -1]),

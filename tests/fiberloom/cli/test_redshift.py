@@ -8,7 +8,7 @@ import unittest
 import tiny_fits
 from redshift_case import (BAD_TARGET, COLUMNS, LITTLE_COVERAGE, NODATA, OURS, POORDATA, PROBABILITIES, SKY, TRUTH,
                            UNPLUGGED, Case)
-from small_spectra import CAMERAS, SIGMA, Targets, archetype_bytes, read_table
+from small_spectra import CAMERAS, SIGMA, Targets, archetype_bytes, prior_bytes, read_table
 
 
 class Files(Case):
@@ -107,6 +107,13 @@ class Files(Case):
         different = self.program("compare", self.result, other)
         self.assertEqual(different.returncode, 1, different.stderr)
         self.assertIn(f"{self.targets.ids[0]}: STAR", different.stdout)
+        self.assertEqual(self.program("compare", self.result, "--truth", other).stdout.splitlines()[2:], different.stdout.splitlines()[2:])
+        others = Targets(TRUTH[:2], seed=4)
+        others.ids = [5, 6]
+        self.redshifts(inputs=self.put("others.fits", others.coadd()))
+        strangers = self.program("compare", self.result, other)
+        self.assertEqual((strangers.returncode, strangers.stdout), (13, ""))
+        self.assertIn("none of its 5 targets is one of the 2", strangers.stderr)
 
     def test_models_are_the_spectra_without_noise(self):
         for method in ("fast", "redrock"):
@@ -297,9 +304,7 @@ class Files(Case):
 
     def test_priors_decide(self):
         def prior(z, sigma, function=b"tophat"):
-            return tiny_fits.header([("SIMPLE", True), ("BITPIX", 8), ("NAXIS", 0), ("EXTEND", True)]) + tiny_fits.table(
-                "PRIORS", [("TARGETID", "K", "q", None), ("FUNCTION", "10A", "10s", None), ("Z", "D", "d", None),
-                           ("SIGMA", "D", "d", None)], [(self.targets.ids[0], function, z, sigma)])
+            return prior_bytes(self.targets.ids[0], z, sigma, function)
         table = self.redshifts("--priors", self.put("prior.fits", prior(0.08, 0.02)))
         self.assertIn("4 of 5 targets", self.warnings)
         self.assertTrue(0.07 <= table["Z"][0] <= 0.09, table["Z"][0])

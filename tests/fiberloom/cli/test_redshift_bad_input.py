@@ -2,6 +2,8 @@
 """fiberloom redshift on spectra, files and options that are wrong: a defined row, or one line and a code."""
 import math
 import os
+import shutil
+import struct
 import subprocess
 import unittest
 
@@ -9,7 +11,7 @@ import tiny_fits
 from run_fiberloom import PROGRAM
 from redshift_case import NODATA, TRUTH, Case
 from small_exposures import exposures, spectra_bytes
-from small_spectra import CAMERAS, Targets, read_table, template_bytes
+from small_spectra import CAMERAS, Targets, archetype_bytes, read_table, template_bytes
 
 
 class BadInput(Case):
@@ -167,6 +169,38 @@ class BadInput(Case):
         if os.geteuid() != 0:
             self.assertEqual(self.redshift("--model", "/proc/m.fits").returncode, 30)
 
+    def test_templates_that_a_folder_a_list_or_the_environment_names_are_inputs(self):
+        folder = self.inputs / "folder"
+        shutil.copytree(self.templates, folder)
+        star = folder / "rrtemplate-STAR-A-v1.0.fits"
+        archetype = folder / "rrarchetype-galaxy.fits"
+        archetype.write_bytes(archetype_bytes())
+        names = self.put("list.txt", b"folder/rrtemplate-STAR-A-v1.0.fits\n")
+        before = {path: path.read_bytes() for path in folder.iterdir()}
+        output = ("-o", self.result)
+        for words, env in ((("-t", folder, "-o", star), {}), (("-t", folder, *output, "--model", star), {}),
+                           (("-t", folder, *output, "--json", star), {}), (("-t", names, "-o", star), {}),
+                           (("-t", star, "--archetypes", folder, *output, "--model", archetype), {}),
+                           (("-o", star), {"RR_TEMPLATE_DIR": str(folder)})):
+            result = self.program("redshift", "-i", self.coadd, "--quiet", *words, env={**os.environ, **env})
+            self.assert_fails(result, 2, "cannot be an output")
+        self.assertEqual({path: path.read_bytes() for path in folder.iterdir()}, before)
+
+    def test_targetids_that_have_lost_digits_are_refused(self):
+        def coadd(ids):
+            targets = Targets(TRUTH[:2])
+            targets.ids = [struct.unpack(">q", struct.pack(">d", i))[0] for i in ids]
+            return self.put("doubles.fits", targets.coadd().replace(b"TFORM1  = 'K ", b"TFORM1  = 'D "))
+        self.assertEqual(self.redshifts(inputs=coadd([7.0, 8.0]))["TARGETID"], [7, 8])
+        self.result.unlink()
+        lost = coadd([39627788403084376.0, 3.0])
+        self.assert_fails(self.redshift(inputs=lost), 14, "doubles.fits", "39627788403084376")
+        self.assert_fails(self.program("coadd", "-i", lost, "-o", self.result, "-q"), 14, "doubles.fits", "TARGETID")
+        columns = [("TARGETID", "D", "d", None), ("FUNCTION", "8A", "8s", None), ("Z", "D", "d", None), ("SIGMA", "D", "d", None)]
+        priors = tiny_fits.header([("SIMPLE", True), ("BITPIX", 8), ("NAXIS", 0), ("EXTEND", True)]) + tiny_fits.table(
+            "PRIORS", columns, [(39627788403084376.0, b"gaussian", 0.1, 0.1)])
+        self.assert_fails(self.redshift("--priors", self.put("priors.fits", priors)), 14, "priors.fits", "TARGETID")
+
     def test_a_full_disk_leaves_nothing_and_says_why(self):
         for option in ((), ("--model", self.out / "m.fits"), ("-d", self.out / "d.h5")):
             result = self.redshift(*option, file_limit=5000)
@@ -201,7 +235,7 @@ class BadInput(Case):
         for option, value in (("--nminima", "0"), ("--nminima", "x"), ("--zminfit-npoints", "2"), ("--zscan-star", "1,2"),
                               ("--zscan-star", "a,b,c"), ("--mintarget", "-1"), ("-n", "0"), ("--method", "guess"),
                               ("--archetype-nnearest", "1"), ("--archetype-legendre-percamera", "maybe"),
-                              ("--cosmics-nsig", "-1"), ("--negflux-nsig", "nan"), ("--archetype-legendre-degree", "-2")):
+                              ("--cosmics-nsig", "-1"), ("--negflux-nsig", "nan"), ("--archetype-legendre-prior", "nan"), ("--archetype-legendre-degree", "-2")):
             self.assert_fails(self.redshift(option, value), 2, option.lstrip("-").split("-")[0])
 
 

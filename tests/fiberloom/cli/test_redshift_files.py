@@ -5,7 +5,7 @@ import shutil
 import unittest
 
 from redshift_case import TRUTH, Case
-from small_spectra import Targets
+from small_spectra import Targets, prior_bytes
 
 
 class ManyFiles(Case):
@@ -62,6 +62,17 @@ class ManyFiles(Case):
         self.assertNotEqual((self.results / "b" / "redrock-b.fits").read_bytes(), before)
         self.survey("--nminima", "2", "--json", self.out / "s.json")
         self.assertEqual(json.loads((self.out / "s.json").read_text())["counts"]["done"], 2)
+
+    def test_priors_that_are_not_there_are_missing_where_none_were_used(self):
+        self.survey()
+        self.survey("--priors", self.out / "none.fits", code=3)
+        priors = self.out / "priors.fits"
+        priors.write_bytes(prior_bytes(Targets(TRUTH).ids[0], 0.03, 0.1))
+        self.survey("--priors", priors, "--json", self.out / "s.json")
+        self.assertEqual(json.loads((self.out / "s.json").read_text())["counts"]["done"], 2)
+        priors.unlink()  # what was an input then may be gone
+        self.survey("--priors", priors, "--json", self.out / "s.json")
+        self.assertEqual(json.loads((self.out / "s.json").read_text())["counts"]["up_to_date"], 2)
 
     def test_a_bad_file_is_set_aside_and_the_rest_goes_on(self):
         bad = self.tree / "b" / "coadd-bad.fits"

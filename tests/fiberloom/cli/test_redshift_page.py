@@ -283,6 +283,12 @@ class BadInput(Case):
         result = self.program("report", self.redrock, "-o", self.coadd)
         self.assertEqual(result.returncode, 2, result.stderr)
         self.assertIn("coadd-0-80613", result.stderr)
+        folder = self.out / "templates"
+        shutil.copytree(self.templates, folder)
+        star = folder / "rrtemplate-STAR-A-v1.0.fits"
+        before = star.read_bytes()
+        self.assertEqual(self.program("report", self.redrock, "-t", folder, "-o", star).returncode, 2)
+        self.assertEqual(star.read_bytes(), before)
 
     def test_numbers_that_no_fit_gives_make_a_page(self):
         path = self.out / "absurd.fits"

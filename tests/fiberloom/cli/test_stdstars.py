@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -11,7 +12,7 @@ import unittest
 import small_spectra
 import tiny_fits as fits
 from run_fiberloom import PROGRAM
-from small_stars import (CAMERAS, MODEL_WAVE, NODES, STARS, flat_bytes, frame_bytes, grid_bytes, sky_bytes, star_flux, throughput,
+from small_stars import (CAMERAS, FIBERS, MODEL_WAVE, NODES, STARS, flat_bytes, frame_bytes, grid_bytes, sky_bytes, star_flux, throughput,
                          write_passbands)
 
 BROKEN, BAD_AMP_R = 1 << 2, 1 << 23
@@ -99,6 +100,11 @@ class StandardStars(unittest.TestCase):
         self.done("-q", frames=self.frames + more, skies=self.skies + skies)
         self.assert_true_fluxes()
         self.assertEqual(len(small_spectra.read_table(self.out, "INPUT_FRAMES")["EXPID"]), 6)
+        data = frame_bytes("b", 12)
+        for fiber in range(FIBERS):  # another tile's stars on the same fibres
+            data = data.replace(struct.pack(">q", 200 + fiber), struct.pack(">q", 300 + fiber))
+        self.out.unlink()
+        self.assert_refused(13, ["tile.fits", "other TARGETIDs", "frame-b0-11.fits"], frames=[*self.frames, self.put("tile.fits", data)])
 
     def test_the_next_step_takes_them(self):
         self.done("-q")
@@ -130,8 +136,9 @@ class StandardStars(unittest.TestCase):
         self.assertLess(sum(off[0]), sum(off[1]), "spikes held against the noise take light between lines of bright stars")
 
     def test_some_stars_by_targetid_brightness_and_number(self):
-        self.done("-q", "--std-targetids", 201, 204)
+        self.assertEqual(self.done("-q", "--std-targetids", 201, 204).stderr, "")
         self.assertEqual(fits.by_name(self.out)["FIBERS"].values(), [1, 4])
+        self.assertIn("frame-b0-11.fits: FIBERMAP: 1 of 2 of --std-targetids are not there", self.done("--std-targetids", 201, 999).stderr)
         self.done("-q", "--maxstdstars", 1)
         self.assertEqual(fits.by_name(self.out)["FIBERS"].values(), [2])
         self.out.unlink()
@@ -154,6 +161,16 @@ class StandardStars(unittest.TestCase):
         first = self.out.read_bytes()
         self.done("-q", "--threads", 3)
         self.assertEqual(first, self.out.read_bytes())
+
+    def test_a_passband_is_an_input_and_a_new_folder_is_made(self):
+        self.out = self.folder / "new" / "stdstars.fits"
+        self.done("-q")
+        filters = self.folder / "filters"
+        filters.mkdir()
+        write_passbands(filters)
+        self.out, before = filters / "decam2014-g.ecsv", (filters / "decam2014-g.ecsv").read_bytes()
+        result = self.run_program(*self.command("-q", filters=filters))
+        self.assertEqual((result.returncode, self.out.read_bytes() == before), (2, True), result.stderr)
 
     def test_what_cannot_be_done_is_one_line_with_a_code(self):
         frame, rest = self.frames[0], self.frames[1:]

@@ -62,6 +62,7 @@ void append(Spectra& to, const Spectra& from, const std::string& path, const std
 }
 
 const Table& fibermap_of(const SpectraFile& file) {
+  if (file.fibermap) require_whole_ids(*file.fibermap, file.path);
   if (file.fibermap && file.fibermap->column("TARGETID")) return *file.fibermap;
   throw Error(Status::kMissingKeyword,
               file.path + ": FIBERMAP: no column of numbers TARGETID to tell targets by");
@@ -340,25 +341,6 @@ Table scores_of(const SpectraFile& result, const AllSpectra& all,
 
 }  // namespace
 
-void check_options(const CoaddJob& job) {
-  check_grid(job.grid);
-  check_pixels(job.pixels);
-  if (job.across_cameras && job.grid.wanted()) {
-    throw Error(Status::kUsage,
-                "--coadd-cameras: expected without --lin-step and --log10-step, which join cameras "
-                "as well");
-  }
-}
-
-void check_job(const CoaddJob& job, std::span<const NamedFile> more) {
-  check_options(job);
-  std::vector<NamedFile> outputs{{"output", job.output}}, inputs;
-  outputs.insert(outputs.end(), more.begin(), more.end());
-  for (const std::string& path : job.inputs) inputs.push_back({"input", path});
-  check_distinct(outputs, inputs);
-  check_output(job.output, job.overwrite);
-}
-
 CoaddSummary coadd_spectra(const CoaddJob& job, Executor& executor, const Observer& observer) {
   AllSpectra all = read_all(job, observer);
   const std::vector<std::vector<std::size_t>> targets = rows_of_targets(*all.fibermap);
@@ -393,6 +375,7 @@ CoaddSummary coadd_spectra(const CoaddJob& job, Executor& executor, const Observ
   result.exp_fibermap = std::move(tables.exposures);
   result.scores = scores_of(result, all, targets);
   for (const SpectraFile::Camera& c : result.cameras) out.cameras.push_back(c.name);
+  make_folder_of(job.output);
   write_spectra(job.output, result, job.overwrite);
   return out;
 }

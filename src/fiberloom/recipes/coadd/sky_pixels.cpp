@@ -13,6 +13,10 @@
 namespace fiberloom {
 
 void check_pixels(const SkyPixels& pixels) {
+  if (pixels.numbers.empty() && pixels.nside != SkyPixels{}.nside) {
+    throw Error(Status::kUsage, "--nside " + std::to_string(pixels.nside) +
+                                    ": expected --healpix with it, the pixels that are meant");
+  }
   if (pixels.numbers.empty()) return;
   const auto nside = static_cast<unsigned>(pixels.nside);
   if (pixels.nside < 1 || pixels.nside > (1 << catalogue::kOrder) || !std::has_single_bit(nside)) {

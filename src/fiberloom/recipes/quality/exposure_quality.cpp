@@ -264,6 +264,7 @@ QualitySummary judge_exposure(const CalibrationJob& job, const Observer& observe
   file.header.set("NGOODPET", static_cast<std::int64_t>(out.good_petals));
   file.fibers = fibers.size() == 1 ? std::move(fibers.front()) : stack(fibers);
   file.petals = petal_rows(out.petals);
+  make_folder_of(job.output);
   write_exposure_qa(job.output, file, job.overwrite);
   return out;
 }

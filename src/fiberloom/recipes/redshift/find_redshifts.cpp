@@ -9,6 +9,7 @@
 #include "fiberloom/recipes/redshift/details_file.hpp"
 #include "fiberloom/recipes/redshift/model_spool.hpp"
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
+#include "fiberloom/recipes/redshift/sdss_plates.hpp"
 #include "fiberloom/status.hpp"
 #include "fiberloom/templates/priors_file.hpp"
 #include "fiberloom/templates/template_file.hpp"
@@ -100,6 +101,19 @@ RedshiftModels load_models(const RedshiftJob& job) {
   return out;
 }
 
+namespace {
+
+/// Files that folders, lists and plates stand for. What cannot be told, who reads them will say.
+void add_files_behind(const RedshiftJob& job, std::vector<NamedFile>& out) {
+  for (const std::string& path : frames_behind(job)) out.push_back({"frame", path});
+  try {
+    for (const std::string& path : model_files(job)) out.push_back({"templates", path});
+  } catch (const Error&) {
+  }
+}
+
+}  // namespace
+
 std::vector<NamedFile> inputs_of(const RedshiftJob& job) {
   std::vector<NamedFile> out;
   for (const std::string& path : job.inputs) out.push_back({"input", path});
@@ -107,6 +121,7 @@ std::vector<NamedFile> inputs_of(const RedshiftJob& job) {
   out.push_back({"archetypes", job.archetypes});
   out.push_back({"priors", job.priors});
   out.push_back({"chi2 scan", job.chi2_scan});
+  add_files_behind(job, out);
   return out;
 }
 

@@ -109,6 +109,7 @@ void RedshiftInputs::open_files(const RedshiftJob& job, const Observer& observer
   for (const SdssInput& input : sdss_inputs(job, observer)) {
     SpectraReader& file = files_.emplace_back(input.path, job.verify, and_mask);
     name_targets(input, file);
+    if (file.fibermap) require_whole_ids(*file.fibermap, file.path());
     if (!file.has_own_waves()) continue;
     group_ = 1;
     if (job.model.empty()) continue;

@@ -391,6 +391,9 @@ void validate(const RedshiftJob& job) {
     usage("--use-frames: no --model, since each fibre has wavelengths of its own");
   }
   if (!(std::abs(job.options.negflux_nsig) < 1e30)) usage("--negflux-nsig: expected a number");
+  if (!std::isfinite(job.options.legendre_prior)) {
+    usage("--archetype-legendre-prior: expected a number");
+  }
 }
 
 }  // namespace fiberloom

@@ -8,6 +8,7 @@
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "loom/files/byte_source.hpp"
 #include "loom/files/output_files.hpp"
 
 namespace fiberloom {
@@ -35,18 +36,25 @@ void add_exposures(const SpectraReader& file, std::size_t number, std::vector<Se
 
 }  // namespace
 
+void require_different_files(std::span<const std::string> paths) {
+  std::map<FileIdentity, std::string> known;
+  for (const std::string& path : paths) {
+    const auto [first, is_new] = known.emplace(file_identity(find_path(path).value_or(path)), path);
+    if (is_new) continue;
+    throw Error(Status::kUsage,
+                path + ": is the same file as " + first->second + ", expected each file once");
+  }
+}
+
 void require_different_exposures(const std::deque<SpectraReader>& files) {
   if (files.size() < 2) return;
-  std::map<FileIdentity, std::size_t> known;
+  std::vector<std::string> paths;
   std::vector<Seen> all;
   for (std::size_t f = 0; f < files.size(); ++f) {
-    const auto [first, is_new] = known.emplace(file_identity(files[f].path()), f);
-    if (!is_new) {
-      throw Error(Status::kUsage, files[f].path() + ": is the same file as " +
-                                      files[first->second].path() + ", expected each file once");
-    }
+    paths.push_back(files[f].path());
     add_exposures(files[f], f, all);
   }
+  require_different_files(paths);
   std::sort(all.begin(), all.end());
   const auto twice = std::adjacent_find(all.begin(), all.end(), [](const Seen& a, const Seen& b) {
     return std::get<0>(a) == std::get<0>(b) && std::get<1>(a) == std::get<1>(b) &&

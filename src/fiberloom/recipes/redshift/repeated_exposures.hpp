@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whether the files of a job hold the same light twice, which would make errors of redshifts too
-// small. Internal to recipes/redshift.
+// small.
 #pragma once
 
 #include <deque>
+#include <span>
+#include <string>
 
 #include "fiberloom/formats/spectra_reader.hpp"
 
 namespace fiberloom {
+
+/// Throws kUsage where one file is there twice, whatever it is called.
+void require_different_files(std::span<const std::string> paths);
 
 /// Throws kUsage where one file is there twice, or two of them have the same camera of the same
 /// fibre in the same exposure, as far as EXP_FIBERMAP, FIBERMAP or the header say (EXPID, FIBER).

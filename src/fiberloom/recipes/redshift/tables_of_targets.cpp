@@ -10,12 +10,27 @@
 
 #include "fiberloom/calibrate/usable.hpp"
 #include "fiberloom/redshift/candidate.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
 
 namespace fiberloom {
 
 void forget_cards(Table& table) {
   table.described = 0;
   table.descriptions.clear();
+}
+
+void require_whole_ids(const Table& fibermap, const std::string& path) {
+  const Column* const column = fibermap.find("TARGETID");
+  if (column == nullptr) return;
+  const double limit = column->cell == Cell::kFloat64 ? 0x1p53 : 0x1p24;
+  if (column->cell != Cell::kFloat64 && column->cell != Cell::kFloat32) return;
+  for (const double id : fibermap.column("TARGETID").value_or(std::vector<double>())) {
+    if (!(std::abs(id) >= limit)) continue;
+    throw Error(Status::kCorrupt, path + print(": FIBERMAP: TARGETID has floating-point numbers, "
+                                               "which lost digits of %.0f: expected integers",
+                                               id));
+  }
 }
 
 std::vector<std::uint32_t> zwarn_of(const Table& fibermap) {

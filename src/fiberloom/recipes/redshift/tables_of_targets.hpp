@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "fiberloom/foundation.hpp"
@@ -13,6 +14,10 @@
 #include "loom/fits/header_cards.hpp"
 
 namespace fiberloom {
+
+/// Throws kCorrupt where TARGETID is a column of floating-point numbers that have lost digits: they
+/// would be numbers of other targets.
+void require_whole_ids(const Table& fibermap, const std::string& path);
 
 /// What COADD_FIBERSTATUS (or FIBERSTATUS) and OBJTYPE of each row say, as bits of ZWARN; none
 /// where a column is missing. NODATA: nothing was found there, whatever the fit says.

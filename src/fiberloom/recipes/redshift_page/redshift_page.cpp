@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "fiberloom/recipes/page_texts.hpp"
+#include "fiberloom/recipes/redshift/find_redshifts.hpp"
 #include "fiberloom/recipes/redshift_page/page_columns.hpp"
 #include "fiberloom/recipes/redshift_page/row_filter.hpp"
 #include "fiberloom/recipes/redshift_page/target_source.hpp"
@@ -230,7 +231,14 @@ std::vector<std::string> files_of(const PageJob& job) {
     }
   }
   out.insert(out.end(), job.templates.begin(), job.templates.end());
-  if (!job.archetypes.empty()) out.push_back(job.archetypes);
+  RedshiftJob models;
+  models.templates = job.templates;
+  models.archetypes = job.archetypes;
+  try {
+    const std::vector<std::string> files = model_files(models);
+    out.insert(out.end(), files.begin(), files.end());
+  } catch (const Error&) {  // who reads them says what is wrong
+  }
   return out;
 }
 
