@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import struct
 import unittest
 
 import tiny_fits as fits
@@ -119,6 +120,26 @@ class Frame(Case):
         path = self.put("nomap2.fits", self.camera.preproc_bytes(drop=("FIBERMAP",)))
         self.extract_ok("-f", self.image, image=path)
         self.assertEqual(fits.by_name(self.frame)["FIBERMAP"].shape[0], NFIBER)
+
+    def test_of_a_whole_exposures_fibermap_the_cameras_own_rows_are_taken(self):
+        def table(fibers):
+            columns = [("TARGETID", "K", "q", None), ("FIBER", "J", "i", None)]
+            return (fits.image("NONE", 8, (1,), [0], first=True)
+                    + fits.table("FIBERMAP", columns, [(1000 + k, f) for k, f in enumerate(fibers)]))
+
+        data = self.camera.preproc_bytes(drop=("FIBERMAP", "SPECGRPH"))
+        image = self.put("camera-r1.fits", data.replace(b"CAMERA  = 'r0", b"CAMERA  = 'r1"))
+        whole = self.put("whole.fits", table([*range(NFIBER), *range(500, 500 + NFIBER)]))
+        result = self.extract("--loglevel", "warn", "-f", whole, "-s", "2", "-n", "3", image=image)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        hdus = fits.by_name(self.frame)
+        rows = [struct.pack(">qi", 1000 + NFIBER + k, 500 + k) for k in (2, 3, 4)]
+        self.assertEqual([row[:12] for row in hdus["FIBERMAP"].rows()], rows)
+        self.assertEqual(hdus["FLUX"].cards["FIBERMIN"], 502)
+        odd = self.put("odd.fits", table([*range(NFIBER), *range(700, 700 + NFIBER)]))
+        said = self.extract("--loglevel", "warn", "-f", odd, image=image).stderr
+        self.assertIn("FIBERMAP has 20 rows, the PSF 10 fibres", said)
+        self.assertEqual(len(said.splitlines()), 1, said)
 
     def test_model_and_residual_add_up_to_the_image(self):
         model, residual = self.out / "model.fits", self.out / "residual.fits"
