@@ -272,6 +272,8 @@ class Refinement(Case):
         self.assert_fails(self.extract("--quiet", "--model-variance", image=path), 12, "read noise", "RDNOISE", path)
         self.assert_fails(self.extract("--quiet", "--reject", "5", "--method", "patch"), 15, "--reject")
         self.assert_fails(self.extract("--reject", "2"), 2, "--reject")
+        self.assert_fails(self.extract("--trace-shifts", "1", "--method", "patch"), 2, "trace_shifts", "exact method")
+        self.assert_fails(self.extract("--barycentric-fibers"), 2, "--barycentric-correction")
         self.assert_fails(self.extract("--pixmask", self.frame), 2)
 
 
@@ -296,6 +298,17 @@ class Messages(Case):
         result = self.extract("--method", "patch", "--nsubbundles", "1", "--nwavestep", "20",
                               "--loglevel", "warn")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_no_padding_takes_all_memory(self):
+        for option in ("--wavepad-frac", "--pixpad-frac"):
+            for value in ("inf", "1e300", "nan"):
+                self.assert_fails(self.extract("--method", "patch", option, value), 2, option, "expected a number from 0 to 1")
+
+    def test_what_the_patch_engine_does_not_have_is_said(self):
+        result = self.extract("--method", "patch", "--tolerance", "1e-6", "--max-iterations", "9", "--loglevel", "warn")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+        self.assertIn("--tolerance, --max-iterations: ignored", result.stderr)
 
     def test_very_fine_steps_are_warned_of(self):
         result = self.extract("--loglevel", "warn", wave="5020,5030,0.3")
