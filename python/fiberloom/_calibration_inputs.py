@@ -47,6 +47,8 @@ def _spectra(name: str, given: Any, fibermap: Any, resolution: bool) -> Dict[str
         return given.get(key) if isinstance(given, Mapping) else getattr(given, key, None)
     if part("flux") is None or part("wave") is None:
         raise TypeError(f"{name}: expected spectra with wave, flux and ivar, got {type(given).__name__}")
+    if part("fiber_wave") is not None:
+        raise ValueError(f"{name}: fiber_wave: each fibre has wavelengths of its own; expected spectra on one grid")
     wave = check.finite(f"{name}: wave", part("wave"), ("nwave",))
     if len(wave) < 2 or not (wave[1:] > wave[:-1]).all() or wave[0] <= 0:
         raise ValueError(f"{name}: wave: expected two or more positive numbers that increase")

@@ -42,13 +42,15 @@ class Frame(Shown):
     rejected : array of int32 [n][2] or None
         Row and column of the pixels that ``extract_frame(..., reject=NSIG)`` dropped.
     fiber_wave : array [nspec][nwave] or None
-        Each fibre's own wavelengths, of which `wave` is then the mean (`extract_frame` only).
+        Each fibre's own wavelengths, of which `wave` is then the mean.
     fine_resolution : array of float32 [nspec][ndiag][n * nwave] or None
         fine_resolution[s, k, j] is the response of bin j // n - ndiag // 2 + k to light of the part j of bin j // n
-        (``extract_frame(..., oversample=n)`` only).
+        (``extract_frame(..., oversample=n)``).
     fiber_correlation : array of float32 [nspec][ndiag][nwave] or None
         fiber_correlation[s, k, j] is the correlation coefficient of flux[s, j] and flux[s + 1, j - ndiag // 2 + k]
-        (``extract_frame(..., fiber_correlation=True)`` only).
+        (``extract_frame(..., fiber_correlation=True)``).
+    fiber_heliocor : array [nspec] or None
+        Barycentric factor of each fibre (files of ``extract_file(..., barycentric_fibers=True)``).
     specmin : int
         Index of the first fibre in the PSF.
     bundles : list of dict
@@ -91,6 +93,7 @@ class Frame(Shown):
     fiber_wave: Optional[Array] = None
     fine_resolution: Optional[Array] = None
     fiber_correlation: Optional[Array] = None
+    fiber_heliocor: Optional[Array] = None
 
     @property
     def nspec(self) -> int:
@@ -163,15 +166,26 @@ class Frame(Shown):
         flux = check.real("flux", self.flux, ("nspec", wave.size))
         shape = flux.shape
         cube = (shape[0], "ndiag", shape[1])
+        fine = None if self.fine_resolution is None \
+            else check.real("fine_resolution", self.fine_resolution, (shape[0], "ndiag", "n * nwave"), keep_single=True)
+        if fine is not None and fine.shape[2] % shape[1]:
+            raise ValueError(f"fine_resolution: expected a multiple of {shape[1]} columns, got {fine.shape}")
         optional = {
+            "fine_resolution": fine,
+            "fiber_wave": None if self.fiber_wave is None else check.finite("fiber_wave", self.fiber_wave, shape),
+            "fiber_heliocor": None if self.fiber_heliocor is None
+            else check.finite("fiber_heliocor", self.fiber_heliocor, shape[:1]),
+            "fiber_correlation": None if self.fiber_correlation is None
+            else check.real("fiber_correlation", self.fiber_correlation, cube, keep_single=True),
             "mask": None if self.mask is None else check.bits("mask", self.mask, shape),
             "chi2pix": None if self.chi2pix is None else check.real("chi2pix", self.chi2pix, shape),
             "resolution": None if self.resolution is None
             else check.real("resolution", self.resolution, cube, keep_single=True),
         }
-        resolution = optional["resolution"]
-        if resolution is not None and resolution.shape[1] % 2 == 0:
-            raise ValueError(f"resolution: expected an odd number of diagonals, got {resolution.shape}")
+        for name in ("resolution", "fine_resolution", "fiber_correlation"):
+            matrix = optional[name]
+            if matrix is not None and matrix.shape[1] % 2 == 0:
+                raise ValueError(f"{name}: expected an odd number of diagonals, got {matrix.shape}")
         return {"wave": wave, "flux": flux, "ivar": check.real("ivar", self.ivar, shape),
                 "specmin": check.integer("specmin", self.specmin, 0), "header": self.header,
                 "fibermap": self.fibermap, **optional}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Frames of a few fibres each, extracted by others, as one."""
-from typing import Any, Dict, Iterable, List, Optional
+from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ._types import Array
 
 _COSMIC = 4
 _ROWS = ("flux", "ivar", "resolution", "chi2pix", "xflux", "pixmask_fraction")
+_FEW_HAVE = ("fiber_wave", "fine_resolution", "fiber_correlation")
 
 
 def join_frames(frames: Iterable[Frame]) -> Frame:
@@ -27,7 +28,8 @@ def join_frames(frames: Iterable[Frame]) -> Frame:
     Frame
         `mask` is made anew, since its bit 7 (BAD2DFIT) compares the fibres of a frame with each other.
         `header` is that of the first fibres, `path` None; `fibermap` is for you to set. There is no `model`: where
-        bundles overlap its sum would depend on where the frame was cut.
+        bundles overlap its sum would depend on where the frame was cut. `fiber_correlation` is 0 where two parts meet
+        inside a bundle.
 
     Raises
     ------
@@ -46,6 +48,12 @@ def join_frames(frames: Iterable[Frame]) -> Frame:
     parts = _in_order(frames)
     first = parts[0]
     rows: Dict[str, Any] = {name: _stack(parts, name) for name in _ROWS}
+    for name in _FEW_HAVE:
+        have = sum(getattr(part, name) is not None for part in parts)
+        if have not in (0, len(parts)):
+            raise ValueError(f"frames: expected {name} of all frames or of none, got it of {have} of {len(parts)}")
+        if have:
+            rows[name] = _stack(parts, name)
     compared = [np.asarray(rows[name], float) for name in ("ivar", "chi2pix", "pixmask_fraction")]
     mask = _core.spectral_mask(*compared)
     for part in parts:  # which pixels were dropped, no other part knows
@@ -91,7 +99,9 @@ def _stack(parts: List[Frame], name: str) -> Array:
     nwave = parts[0].wave.size
     arrays = []
     for part in parts:
-        shape = (part.nspec, "ndiag", nwave) if name == "resolution" else (part.nspec, nwave)
+        shape: Tuple[Any, ...] = (part.nspec, nwave)
+        if name in ("resolution", "fiber_correlation", "fine_resolution"):
+            shape = (part.nspec, "ndiag", "n * nwave" if name == "fine_resolution" else nwave)
         arrays.append(check.real(f"frames: {name}", getattr(part, name), shape, keep_single=True))
     if len({array.shape[1:] for array in arrays}) > 1:
         raise ValueError(f"frames: expected {name} of the same shape, got {[array.shape for array in arrays]}")

@@ -268,6 +268,8 @@ class Psf(Shown):
                 ("range", f"{low:.2f} to {high:.2f} Angstrom"), ("psferr", f"{self.psferr:g}"), ("file", self.path)]
 
     def __reduce__(self) -> Any:
+        if self._numbers["kind"] != "GAUSS-HERMITE":  # its images stay in the file
+            return _of_file, (self.path,)
         return _from_series, (self._core.series(), self._numbers, self.path, self.header)
 
 
@@ -305,6 +307,12 @@ PsfLike = Union[Psf, _HoldsPsf]
 def unwrap(psf: Any) -> Any:
     """The Psf beneath an object of fiberloom.compat; anything else as it is."""
     return getattr(psf, "fiberloom_psf", psf)
+
+
+def _of_file(path: str) -> Psf:
+    """A Psf of another kind than GAUSS-HERMITE, read again."""
+    from ._files import read_psf
+    return read_psf(path)
 
 
 def _from_series(series: Dict[str, Tuple[float, float, Array]], numbers: Dict[str, Any], path: str = "",

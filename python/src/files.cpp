@@ -49,6 +49,17 @@ Array3D<double> widened(const Array3D<float>& a) {
   return out;
 }
 
+template <class A>
+py::object or_none(A&& array) {
+  return array.empty() ? py::object(py::none()) : to_numpy(std::forward<A>(array));
+}
+
+/// A matrix of each spectrum, or none.
+Array3D<float> to_optional_cube(const py::dict& f, const char* name) {
+  if (f[name].is_none()) return {};
+  return to_cube<float>(f[name].cast<Input<float>>(), name);
+}
+
 py::dict frame_dict(FrameFile&& f) {
   const auto fibers = fiber_numbers(f.fibermap, f.header, f.nspec());
   const py::object resolution =
@@ -60,15 +71,16 @@ py::dict frame_dict(FrameFile&& f) {
   out["chi2pix"] = f.chi2pix.empty() ? py::object(py::none()) : to_numpy(std::move(f.chi2pix));
   out["header"] = PyHeader{std::move(f.header)};
   out["fibermap"] = optional_table(to_raw_table(f.fibermap));
+  out["fiber_wave"] = or_none(std::move(f.fiber_wave));
+  out["fiber_heliocor"] = or_none(std::move(f.fiber_heliocor));
+  out["fine_resolution"] = or_none(std::move(f.fine_resolution));
+  out["fiber_correlation"] = or_none(std::move(f.fiber_correlation));
   return out;
 }
 
 }  // namespace
 
 py::dict spectra_dict(Spectra&& s) {
-  const auto or_none = [](auto&& array) {
-    return array.empty() ? py::object(py::none()) : to_numpy(std::move(array));
-  };
   py::dict out;
   out["wave"] = to_numpy(std::move(s.wave));
   out["flux"] = to_numpy(std::move(s.flux));
@@ -86,8 +98,13 @@ FrameFile to_frame(const py::dict& f) {
   frame.mask = to_optional_matrix<std::uint32_t>(f["mask"], "mask");
   frame.chi2pix = to_optional_matrix<double>(f["chi2pix"], "chi2pix");
   frame.spec_min = f["specmin"].cast<int>();
-  if (!f["resolution"].is_none()) {
-    frame.resolution = to_cube<float>(f["resolution"].cast<Input<float>>(), "resolution");
+  frame.resolution = to_optional_cube(f, "resolution");
+  frame.fine_resolution = to_optional_cube(f, "fine_resolution");
+  frame.fiber_correlation = to_optional_cube(f, "fiber_correlation");
+  frame.fiber_wave = to_optional_matrix<double>(f["fiber_wave"], "fiber_wave");
+  if (!f["fiber_heliocor"].is_none()) {
+    frame.fiber_heliocor =
+        to_vector<double>(f["fiber_heliocor"].cast<Input<double>>(), "fiber_heliocor");
   }
   if (!f["header"].is_none()) frame.header = f["header"].cast<const PyHeader&>().cards;
   if (!f["fibermap"].is_none()) {

@@ -45,6 +45,33 @@ def test_a_frame_survives_the_way_through_a_file(frame, tmp_path):
     assert filecmp.cmp(path, tmp_path / "again.fits.gz", shallow=False)
 
 
+def test_what_few_frames_have_survives_the_way_through_a_file(small, tmp_path):
+    own = small.wave + 0.05 * np.arange(small.psf.nfiber)[:, np.newaxis]
+    path = tmp_path / "frame.fits"
+    fl.write_frame(path, fl.extract_frame(small.image, small.ivar, small.psf, own, fiber_correlation=True))
+    back = fl.read_frame(path)
+    assert np.array_equal(back.fiber_wave, own)
+    assert back.fiber_correlation.shape == back.resolution.shape and back.fiber_correlation.any()
+    assert fl.compare(back, path).max_pull == 0
+    back.fiber_wave = own + 0.5
+    with pytest.raises(fl.Error, match="FIBER_WAVELENGTH"):
+        fl.compare(back, path)
+    with pytest.raises(ValueError, match="frame: fiber_wave: each fibre has wavelengths of its own"):
+        fl.sky(back)
+    parts = [fl.extract_frame(small.image, small.ivar, small.psf, own, specmin=first, nspec=count, oversample=2)
+             for first, count in ((0, 2), (2, small.psf.nfiber - 2))]
+    joined, whole = fl.join_frames(parts), fl.extract_frame(small.image, small.ivar, small.psf, own, oversample=2)
+    assert np.array_equal(joined.fiber_wave, own) and np.array_equal(joined.fine_resolution, whole.fine_resolution)
+    parts[0].fiber_wave = None
+    with pytest.raises(ValueError, match="fiber_wave of all frames or of none, got it of 1 of 2"):
+        fl.join_frames(parts)
+    fine = fl.extract_frame(small.image, small.ivar, small.psf, small.wave, oversample=2)
+    fine.fiber_heliocor = np.linspace(0.9999, 1.0001, fine.nspec)
+    fl.write_frame(path, fine)
+    assert np.array_equal(fl.read_frame(path).fine_resolution, fine.fine_resolution)
+    assert np.array_equal(fl.read_frame(path).fiber_heliocor, fine.fiber_heliocor)
+
+
 def test_astropy_reads_a_written_frame(frame, tmp_path):
     fits = pytest.importorskip("astropy.io.fits")
     fl.write_frame(tmp_path / "f.fits", frame)

@@ -76,6 +76,21 @@ def test_a_psf_can_be_pickled(small, frame):
     assert repr(psf) == repr(small.psf) and psf.psferr == small.psf.psferr
 
 
+def test_a_psf_of_images_is_pickled_by_its_file(tmp_path):
+    astropy_fits = pytest.importorskip("astropy.io.fits")
+    x, y = np.array([[20.0, 0.1], [32.0, 0.1]]), np.array([[60.0, 55.0], [60.0, 55.0]])
+    spot = np.exp(-((np.arange(15) - 7) ** 2 + (np.arange(15)[:, np.newaxis] - 7) ** 2) / 3)
+    hdus = [astropy_fits.PrimaryHDU(x), astropy_fits.ImageHDU(y, name="YCOEFF"), astropy_fits.ImageHDU(spot, name="SPOT")]
+    hdus[0].header.update(EXTNAME="XCOEFF", PSFTYPE="MONOSPOT", NPIX_X=60, NPIX_Y=120, NSPEC=2)
+    for hdu in hdus[:2]:
+        hdu.header.update(WAVEMIN=5000.0, WAVEMAX=5100.0)
+    hdus[2].header["SCALE"] = 1
+    astropy_fits.HDUList(hdus).writeto(tmp_path / "mono.fits")
+    psf = fl.read_psf(tmp_path / "mono.fits")
+    again = pickle.loads(pickle.dumps(psf))
+    assert np.array_equal(again.spots([5050.3]).value, psf.spots([5050.3]).value)
+
+
 @pytest.mark.parametrize("call, message", [
     (lambda p, w: p.project(np.ones((10, 3)), w), "flux: expected shape"),
     (lambda p, w: p.project(np.full((10, 60), np.nan), w), "flux: expected finite numbers, 600 of 600"),

@@ -2,6 +2,7 @@
 // `fiberloom compare`: two frames, or a frame and the truth that it was simulated from.
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 
@@ -49,6 +50,12 @@ void print_hint(const std::string& line) {
   if (!line.empty()) put(line + "\n");
 }
 
+/// What compares nothing is within no limit.
+bool is_any(std::size_t count, const char* what) {
+  if (count == 0) put(print("no %s: nothing was compared\n", what));
+  return count > 0;
+}
+
 int compare_two(const CompareCommand& command) {
   const FrameFile a = read_frame(command.a, command.verify);
   const FrameFile b = read_frame(command.b, command.verify);
@@ -68,6 +75,7 @@ int compare_two(const CompareCommand& command) {
   put(print("  at fibre %lld, %.3f\n", static_cast<long long>(c.max_pull_at.fiber),
             c.max_pull_at.wave_aa));
   print_hint(seam_hint(a, b, c));
+  for (const std::string& line : unlike_hints(a, b)) print_hint(line);
   good &= judge("max ivar difference", c.max_ivar, command.max_ivar, "relative");
   if (c.max_resolution) {
     good &= judge("max resolution difference", *c.max_resolution, command.max_resolution, "");
@@ -80,6 +88,7 @@ int compare_two(const CompareCommand& command) {
       judge("masked on one side only", 100 * c.mask_difference(), command.max_mask_percent, "%");
   print_list("A", c.list_only_a);
   print_list("B", c.list_only_b);
+  good &= is_any(c.good, "bin is good on both sides");
   return static_cast<int>(good ? Status::kOk : Status::kDifferent);
 }
 
@@ -106,6 +115,7 @@ int compare_with_truth(const CompareCommand& command, const std::string& truth_p
   good &= judge("width of pulls - 1", std::abs(c.all.pulls.width() - 1), command.max_width_error,
                 "sigma");
   print_hint(width_hint(c));
+  good &= is_any(c.all.pulls.count(), "bin is good and covered by the truth");
   return static_cast<int>(good ? Status::kOk : Status::kDifferent);
 }
 
@@ -148,17 +158,41 @@ int compare_two_redshifts(const CompareCommand& command, const std::string& othe
   return static_cast<int>(good ? Status::kOk : Status::kDifferent);
 }
 
-int run_compare(const CompareCommand& command) {
+enum class Compared { kFrames, kTruth, kRedshifts };
+
+/// A limit that nothing is held to is a mistake, not a pass.
+void check_options(const Given& given, Compared kind) {
+  const auto refuse = [&](Compared other, std::initializer_list<const char*> names,
+                          const char* what) {
+    if (kind == other) return;
+    for (const char* name : names) {
+      if (given.has(name)) throw Error(Status::kUsage, std::string(name) + " is of " + what);
+    }
+  };
+  refuse(Compared::kFrames, {"--max-pull", "--max-mask-diff", "--max-ivar", "--max-resolution"},
+         "two frames");
+  refuse(Compared::kTruth, {"--max-mean", "--max-width-error", "--bundlesize"},
+         "a frame and its truth");
+  refuse(Compared::kRedshifts, {"--max-other"}, "redshifts");
+  if (kind == Compared::kRedshifts && given.has("--mask-bits"))
+    throw Error(Status::kUsage, "--mask-bits is of frames");
+  if (kind == Compared::kTruth && given.has("--list"))
+    throw Error(Status::kUsage, "--list is of two frames or redshifts");
+}
+
+int run_compare(const Given& given, const CompareCommand& command) {
   if (command.b.empty() == command.truth.empty()) {
     throw Error(Status::kUsage, "give a second file or --truth (see: fiberloom compare --help)");
   }
   const std::string& other = command.b.empty() ? command.truth : command.b;
   if (has_redshifts(command.a) && has_redshifts(other)) {
+    check_options(given, Compared::kRedshifts);
     return compare_two_redshifts(command, other);
   }
-  if (!command.truth.empty()) return compare_with_truth(command, command.truth);
-  if (is_truth(command.b)) return compare_with_truth(command, command.b);
-  return compare_two(command);
+  const std::string& truth =
+      !command.truth.empty() || !is_truth(command.b) ? command.truth : command.b;
+  check_options(given, truth.empty() ? Compared::kFrames : Compared::kTruth);
+  return truth.empty() ? compare_two(command) : compare_with_truth(command, truth);
 }
 
 void add_limits(Options& options, CompareCommand& c) {
@@ -203,7 +237,7 @@ Command make_compare() {
               {.interval = above(0), .shows_default = true});
   add_verify_option(options, state->verify);
   add_limits(options, *state);
-  command.run = [state](const Invocation&) { return run_compare(*state); };
+  command.run = [state](const Invocation& call) { return run_compare(call.given, *state); };
   return command;
 }
 

@@ -2,6 +2,8 @@
 // A script that calls spex or desi_extract_spectra changes one word; here is what makes that true.
 #include "fiberloom/cli/extract_options.hpp"
 
+#include <string_view>
+
 #include "fiberloom/cli/job_options.hpp"
 #include "fiberloom/recipes/extract_option_table.hpp"
 
@@ -35,8 +37,10 @@ void add_file_options(Options& options, ExtractCommand& c, const JobOptions& to)
   options.add("-o,--output", &c.job.output, "frame to write (.fits or .fits.gz)",
               {.required = true});
   options.add("-m,--model", &c.job.model, "model image to write, electrons");
-  options.add("--residual", &c.job.residual,
-              "image minus model to write, electrons; 0 where a pixel was not used");
+  options.add(
+      "--residual", &c.job.residual,
+      "image minus model to write, electrons; 0 where a pixel is masked, not where --reject "
+      "dropped it");
   options.add("--pixmask", &c.job.pixmask,
               "pixel mask to write: MASK of the image, and COSMIC where --reject dropped a pixel");
   options.add("--shifted-psf", &c.job.shifted_psf,
@@ -76,6 +80,22 @@ void add_options_of_peers(Options& options, ExtractCommand& c) {
     options.add(option.name, {}, ignored + option.reason);
 }
 
+/// Options that say how the other method computes. What it alone computes is refused elsewhere.
+void warn_of_the_other_method(const Given& given, Method method, const Observer& observer) {
+  const bool exact = method == Method::kExact;
+  std::string unused;
+  for (const ExtractOptionRow& row : extract_option_rows()) {
+    const std::string_view key = row.key;
+    const bool other =
+        exact ? row.only == Method::kPatch : key == "tolerance" || key == "max_iterations";
+    if (!other || !given.has(row.long_name())) continue;
+    unused += (unused.empty() ? "" : ", ") + row.long_name();
+  }
+  if (unused.empty()) return;
+  observer.warn(unused + (exact ? ": ignored, the exact engine has no patches (--method patch has)"
+                                : ": ignored, --method patch does not iterate"));
+}
+
 }  // namespace
 
 void add_extract_options(Options& options, ExtractCommand& command) {
@@ -98,15 +118,7 @@ void finish_extract_options(const Given& given, ExtractCommand& command, const O
   };
   for (const Ignored& option : kIgnoredFlags) warn_ignored(option);
   for (const Ignored& option : kIgnoredValues) warn_ignored(option);
-  if (command.job.method != Method::kExact) return;
-  std::string unused;
-  for (const ExtractOptionRow& row : extract_option_rows()) {
-    if (row.only != Method::kPatch || !given.has(row.long_name())) continue;
-    unused += (unused.empty() ? "" : ", ") + row.long_name();
-  }
-  if (!unused.empty()) {
-    observer.warn(unused + ": ignored, the exact engine has no patches (--method patch has)");
-  }
+  warn_of_the_other_method(given, command.job.method, observer);
 }
 
 }  // namespace fiberloom::cli

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
+#include <span>
 
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
@@ -60,6 +61,30 @@ SimulateTargetsJob targets_job(const SimulateCommand& command) {
   return job;
 }
 
+/// Options that belong to what is not made, or to a PSF that is not given, are a mistake, not
+/// nothing.
+void check_wishes(const Given& given, const SimulateCommand& command) {
+  constexpr const char* kOfCameras[] = {"--cameras", "--nspec",      "--exposures", "--psf",
+                                        "--gh00",    "--truth-grid", "--defects"};
+  constexpr const char* kOfTargets[] = {"--archetypes", "--snr", "--mix", "--no-defects"};
+  constexpr const char* kOfNights[] = {"--lamps", "--arc", "--tiles", "--mags"};
+  const auto refuse = [&](std::span<const char* const> names, const char* why) {
+    for (const char* name : names) {
+      if (given.has(name)) throw Error(Status::kUsage, std::string("simulate: ") + name + why);
+    }
+  };
+  const bool targets = command.targets.targets > 0;
+  if (!command.of_night) refuse(kOfNights, " is of --night");
+  if (!targets) refuse(kOfTargets, " is of --targets");
+  if (targets && !command.of_night) refuse(kOfCameras, " is of cameras, not of --targets");
+  if (!targets && !command.of_night && given.has("--templates")) {
+    throw Error(Status::kUsage, "simulate: --templates is of --targets and --night");
+  }
+  if (given.has("--gh00") && command.job.psf.empty()) {
+    throw Error(Status::kUsage, "simulate: --gh00 is how --psf is read");
+  }
+}
+
 /// What cameras and nights share. Throws kUsage for what a night does without.
 SimulateNightJob night_job(const SimulateCommand& command) {
   if (command.targets.targets > 0 || !command.job.psf.empty()) {
@@ -88,10 +113,11 @@ SimulateNightJob night_job(const SimulateCommand& command) {
   return job;
 }
 
-int run_simulate(const SimulateCommand& command) {
+int run_simulate(const Given& given, const SimulateCommand& command) {
   const RankPart part = part_of_rank(
       command.ranks, "give each rank cameras of its own (--cameras) or start one process");
   if (!part.works) return 0;
+  check_wishes(given, command);
   Console console(command.log.threshold());
   const Observer observer = console.observer();
   const auto executor = make_executor(command.threads > 0 ? command.threads : part.threads);
@@ -122,7 +148,7 @@ void add_camera_options(Options& options, SimulateJob& job) {
   options.add("--nspec", &job.nspec, "fibres that are lit",
               {.interval = above(0), .shows_default = true});
   options.add("--exposures", &job.exposures, "exposures of each camera",
-              {.interval = above(0), .shows_default = true});
+              {.interval = between(1, kMostExposures), .shows_default = true});
   options.add("--seed", &job.seed, "same seed, same bytes", {.shows_default = true});
   options.add("--psf", &job.psf, "use this PSF instead of making one");
   options.choice<Gh00>("--gh00", &job.gh00, {{"file", Gh00::kFile}, {"one", Gh00::kOne}},
@@ -160,7 +186,8 @@ void add_target_options(Options& options, SimulateCommand& state) {
   options.group("Targets of known redshift, as spectra");
   options.add("--targets", &targets.targets,
               "write coadd-NNNN.fits and truth-NNNN.fits with so many targets, 500 a file, instead "
-              "of cameras");
+              "of cameras",
+              {.interval = between(0, kMostTargets)});
   options.add("-t,--templates", &targets.templates,
               "templates to draw from; none: $RR_TEMPLATE_DIR, else a small built-in set");
   options.add("--archetypes", &targets.archetypes, "archetypes to draw from as well");
@@ -196,7 +223,7 @@ Command make_simulate() {
   add_thread_option(options, state->threads);
   add_rank_option(options, state->ranks);
   add_log_options(options, state->log);
-  command.run = [state](const Invocation&) { return run_simulate(*state); };
+  command.run = [state](const Invocation& call) { return run_simulate(call.given, *state); };
   return command;
 }
 

@@ -79,6 +79,9 @@ inline constexpr Interval kOversampleRange = between(1, 4);
 /// Fewer sigma would drop noise: of a bundle's million pixels 2,700 lie beyond 3.
 inline constexpr Interval kRejectRange = at_least(3);
 
+/// Of the bins of padding, and of the pixels of a padding spot, that patches have.
+inline constexpr Interval kWavepadRange = between(0, 10), kPixpadRange = between(0, 1);
+
 /// Tighter than rounding lets a bin be means nothing; looser than its sigma is no bound.
 inline constexpr Interval kToleranceRange = between(1e-12, 1);
 /// Enough for any problem that has a solution.

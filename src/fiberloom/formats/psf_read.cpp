@@ -121,6 +121,11 @@ PsfFile parse_gauss_hermite(const FitsReader& file, const PsfReadOptions& option
 
 PsfFile parse_psf(const FitsReader& file, const PsfReadOptions& options) {
   std::optional<PsfFile> shaped = parse_shaped_psf(file);
+  if (shaped && options.gh00 == Gh00::kOne) {
+    throw file.error(Status::kUnsupported, file.hdus().front(),
+                     std::string("a PSF of kind ") + shaped->model.shape->kind() +
+                         ": --gh00 one is for GAUSS-HERMITE alone");
+  }
   PsfFile out = shaped ? std::move(*shaped) : parse_gauss_hermite(file, options);
   if (options.status) switch_off_unfit_fibers(out.model);
   return out;

@@ -69,6 +69,14 @@ TEST(PsfKinds, HaveBundlesAndStatusWhereTheFileHas) {
   EXPECT_GT(fit.sigma_x(1, 5030), 1);
 }
 
+TEST(PsfKinds, HaveNoNormalisationThatCouldBeReplaced) {
+  for (const Kind& kind : kinds()) {
+    EXPECT_EQ(test::thrown_by([&] { (void)parse(kind.write, {.gh00 = Gh00::kOne}); }).status,
+              Status::kUnsupported)
+        << kind.name;
+  }
+}
+
 TEST(PsfKinds, RefuseWhatIsMissingOrMakesNoSense) {
   const auto status = [](const Write& write) { return refusal(write).status; };
   EXPECT_EQ(status([](FitsWriter& w) { test::add_base(w, "SPOTGRID"); }), Status::kMissingHdu);

@@ -6,8 +6,11 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
 
 namespace fiberloom {
 namespace {
@@ -22,10 +25,26 @@ std::string shape(const FrameFile& f) {
   return std::to_string(f.flux.rows()) + " x " + std::to_string(f.flux.cols());
 }
 
+/// FIBER of FIBERMAP, where it tells the rows apart.
+std::optional<std::vector<std::int64_t>> own_numbers(const FrameFile& f) {
+  if (!f.fibermap || f.fibermap->rows != f.flux.rows()) return std::nullopt;
+  const auto numbers = f.fibermap->integers("FIBER", -1);
+  if (!numbers || std::set(numbers->begin(), numbers->end()).size() < numbers->size())
+    return std::nullopt;
+  return *numbers;
+}
+
+/// Row by row, unless both say which fibres they have and these are others.
+bool have_rows_alike(const FrameFile& a, const FrameFile& b) {
+  if (a.flux.rows() != b.flux.rows()) return false;
+  const auto in_a = own_numbers(a), in_b = own_numbers(b);
+  return !in_a || !in_b || *in_a == *in_b;
+}
+
 std::vector<RowPair> match_rows(const FrameFile& a, const FrameFile& b) {
   const auto fibers_a = fiber_numbers(a.fibermap, a.header, a.flux.rows());
   std::vector<RowPair> pairs;
-  if (a.flux.rows() == b.flux.rows()) {
+  if (have_rows_alike(a, b)) {
     for (std::size_t r = 0; r < fibers_a.size(); ++r) pairs.push_back({r, r, fibers_a[r]});
     return pairs;
   }
@@ -45,17 +64,37 @@ std::vector<RowPair> match_rows(const FrameFile& a, const FrameFile& b) {
   return pairs;
 }
 
+constexpr double kSameWave = 1e-3;    // exspec stores float32
+constexpr double kSameFactor = 1e-9;  // 0.3 m/s
+
 void check_grids(const FrameFile& a, const FrameFile& b) {
   if (a.flux.cols() != b.flux.cols()) {
     throw Error(Status::kWrongShape, b.path + ": FLUX is " + shape(b) + ", expected the grid of " +
                                          a.path + ", " + shape(a));
   }
   for (std::size_t j = 0; j < std::min(a.wave.size(), b.wave.size()); ++j) {
-    if (std::abs(a.wave[j] - b.wave[j]) > 1e-3) {  // exspec stores float32
+    if (!(std::abs(a.wave[j] - b.wave[j]) <= kSameWave)) {
       throw Error(Status::kWrongShape, b.path + ": WAVELENGTH differs from " + a.path + " at bin " +
                                            std::to_string(j) + ": " + std::to_string(b.wave[j]) +
                                            ", expected " + std::to_string(a.wave[j]));
     }
+  }
+}
+
+double wave_of(const FrameFile& f, std::size_t row, std::size_t j) {
+  return f.fiber_wave.empty() ? f.wave[j] : f.fiber_wave(row, j);
+}
+
+/// The same of fibres that have wavelengths of their own.
+void check_own_grids(const FrameFile& a, const FrameFile& b, const RowPair& pair) {
+  if (a.fiber_wave.empty() && b.fiber_wave.empty()) return;
+  for (std::size_t j = 0; j < std::min(a.wave.size(), b.wave.size()); ++j) {
+    const double in_a = wave_of(a, pair.a, j), in_b = wave_of(b, pair.b, j);
+    if (std::abs(in_a - in_b) <= kSameWave) continue;
+    throw Error(Status::kWrongShape,
+                b.path + ": fibre " + std::to_string(pair.fiber) + " differs from " + a.path +
+                    " at bin " + std::to_string(j) + ": " + std::to_string(in_b) +
+                    " Angstrom, expected " + std::to_string(in_a) + " (FIBER_WAVELENGTH)");
   }
 }
 
@@ -71,6 +110,7 @@ class Comparer {
     out_.nwave = a_.flux.cols();
     if (!a_.resolution.empty() && !b_.resolution.empty()) out_.max_resolution = 0;
     for (const RowPair& pair : pairs) {
+      check_own_grids(a_, b_, pair);
       compare_row(pair);
       if (out_.max_resolution) compare_resolution(pair);
     }
@@ -138,8 +178,9 @@ class Comparer {
         const auto column = static_cast<std::size_t>(j);
         const double in_a = ra(pair.a, static_cast<std::size_t>(half_a + d), column);
         const double in_b = rb(pair.b, static_cast<std::size_t>(half_b + d), column);
-        const double difference = std::abs(in_a - in_b);
-        if (!(difference <= *out_.max_resolution)) out_.max_resolution = difference;
+        double difference = std::abs(in_a - in_b);
+        if (!std::isfinite(difference)) difference = std::numeric_limits<double>::infinity();
+        if (difference > *out_.max_resolution) out_.max_resolution = difference;
       }
     }
   }
@@ -176,6 +217,20 @@ std::string seam_hint(const FrameFile& a, const FrameFile& b, const FrameCompari
   if (a_patch || b_patch)
     line += std::string("; ") + (a_patch ? "A" : "B") + " was made in patches";
   return line + ": seams between patches may look like this (docs/fiberloom/migration.md)";
+}
+
+std::vector<std::string> unlike_hints(const FrameFile& a, const FrameFile& b) {
+  std::vector<std::string> lines;
+  const double in_a = a.header.number("HELIOCOR").value_or(1),
+               in_b = b.header.number("HELIOCOR").value_or(1);
+  if (std::abs(in_a - in_b) > kSameFactor) {
+    lines.push_back("hint: HELIOCOR is " + print("%.9f", in_a) + " in A, " + print("%.9f", in_b) +
+                    " in B: bins of one wavelength hold other light");
+  }
+  const auto unit_a = a.header.text("BUNIT"), unit_b = b.header.text("BUNIT");
+  if (unit_a && unit_b && *unit_a != *unit_b)
+    lines.push_back("hint: BUNIT is '" + *unit_a + "' in A, '" + *unit_b + "' in B");
+  return lines;
 }
 
 std::vector<std::int64_t> fiber_numbers(const std::optional<Table>& fibermap,

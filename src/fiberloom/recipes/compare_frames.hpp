@@ -42,14 +42,15 @@ struct FrameComparison {
   double max_ivar = 0;  ///< relative to the larger of the two
   BinName max_ivar_at;
   /// entries whose row lies inside the grid, row and column good; common diagonals only
-  std::optional<double> max_resolution;
+  std::optional<double> max_resolution;  ///< infinite when one of them is not finite
   std::size_t masked_a = 0, masked_b = 0, only_a = 0, only_b = 0;
   std::vector<BinName> list_only_a, list_only_b;
 
   [[nodiscard]] double mask_difference() const noexcept;  ///< fraction of all bins
 };
 
-/// Throws kWrongShape when grids differ or rows cannot be matched (by FIBER, else by position).
+/// Throws kWrongShape when grids differ (those of each fibre, too) or rows cannot be matched (by
+/// FIBER, else by position).
 [[nodiscard]] FrameComparison compare_frames(const FrameFile& a, const FrameFile& b,
                                              const CompareOptions& options = {});
 
@@ -57,6 +58,9 @@ struct FrameComparison {
 /// that most of them lie where patches would have met. A guess from the outside, and worded as one.
 [[nodiscard]] std::string seam_hint(const FrameFile& a, const FrameFile& b,
                                     const FrameComparison& comparison);
+
+/// Lines on what makes numbers differ before any pixel does: HELIOCOR, BUNIT.
+[[nodiscard]] std::vector<std::string> unlike_hints(const FrameFile& a, const FrameFile& b);
 
 /// Fibre number of each row: FIBERMAP column FIBER, else FIBERMIN + row, else row.
 [[nodiscard]] std::vector<std::int64_t> fiber_numbers(const std::optional<Table>& fibermap,

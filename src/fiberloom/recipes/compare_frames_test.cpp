@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -117,6 +118,40 @@ TEST(CompareFrames, TakesNotANumberForAnInfinitePull) {
   FrameFile a = flat_frame(1, 5);
   a.flux(0, 2) = kNan;
   EXPECT_TRUE(std::isinf(compare_frames(a, flat_frame(1, 5)).max_pull));
+}
+
+TEST(CompareFrames, RemembersAnEntryOfTheResolutionThatIsNoNumber) {
+  const FrameFile a = flat_frame(1, 9);
+  FrameFile b = flat_frame(1, 9);
+  b.resolution(0, 1, 3) = static_cast<float>(kNan);
+  b.resolution(0, 1, 6) = 1.5F;
+  EXPECT_EQ(compare_frames(a, b).max_resolution, std::numeric_limits<double>::infinity());
+}
+
+TEST(CompareFrames, ComparesTheGridsOfEachFibre) {
+  FrameFile a = flat_frame(2, 5);
+  a.fiber_wave = Array2D<double>(2, 5);
+  for (std::size_t s = 0; s < 2; ++s) std::copy_n(a.wave.data(), 5, a.fiber_wave.row(s));
+  FrameFile b = a;
+  EXPECT_EQ(compare_frames(a, b).max_pull, 0);
+  b.fiber_wave(1, 2) += 0.25;
+  try {
+    (void)compare_frames(a, b);
+    ADD_FAILURE() << "compared";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::kWrongShape);
+    EXPECT_NE(std::string(error.what()).find("fibre 1"), std::string::npos) << error.what();
+  }
+}
+
+TEST(UnlikeHints, NameOtherFactorsAndUnits) {
+  FrameFile a = flat_frame(1, 5), b = flat_frame(1, 5);
+  EXPECT_TRUE(unlike_hints(a, b).empty());
+  a.header.set("HELIOCOR", 1.00004);
+  a.header.set("BUNIT", std::string("electron/Angstrom"));
+  EXPECT_EQ(unlike_hints(a, b).size(), 1U) << "spex says no unit";
+  b.header.set("BUNIT", std::string("electron"));
+  EXPECT_EQ(unlike_hints(a, b).size(), 2U);
 }
 
 TEST(CompareFrames, IgnoresRowsOfTheResolutionOutsideTheGridAndNearBadBins) {

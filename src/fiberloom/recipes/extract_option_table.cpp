@@ -102,6 +102,8 @@ std::vector<OptionsEntry> options_entries() {
   return list;
 }
 
+namespace {
+
 void validate_wings(const ExtractJob& job) {
   if (job.wings < 0) return;
   if (job.method != Method::kExact)
@@ -115,9 +117,25 @@ void validate_wings(const ExtractJob& job) {
   }
 }
 
+}  // namespace
+
+void validate_together(const ExtractJob& job) {
+  if (job.trace_shifts >= 0 && job.method != Method::kExact) {
+    throw Error(
+        Status::kUsage,
+        "trace_shifts are of the exact method; --method patch leaves traces where they are");
+  }
+  if (job.trace_widths && job.trace_shifts < 0)
+    throw Error(Status::kUsage, "trace_widths without trace_shifts, which the exact method has");
+  if (job.barycentric_fibers && !job.barycentric) {
+    throw Error(Status::kUsage, "--barycentric-fibers goes with --barycentric-correction");
+  }
+  validate_wings(job);
+}
+
 void validate(const ExtractJob& job) {
   validate(job.options);
-  validate_wings(job);
+  validate_together(job);
   each_extract_option(job, [](const ExtractOptionRow& row, const auto& value) {
     if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>) {
       const auto number = static_cast<double>(value);

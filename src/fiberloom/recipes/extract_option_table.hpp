@@ -95,7 +95,8 @@ struct OptionsEntry {
 /// Throws kUsage, with the key, where an option is outside its interval or makes no sense for any
 /// image and PSF.
 void validate(const ExtractJob& job);
-/// Fails with kUsage where light beyond the stamps cannot be had with the other options.
-void validate_wings(const ExtractJob& job);
+/// Of it what options ask of each other: kUsage where one would be passed over beside the others,
+/// or light beyond the stamps cannot be had with them.
+void validate_together(const ExtractJob& job);
 
 }  // namespace fiberloom

@@ -18,8 +18,6 @@ void check(const ExtractJob& job) {
   if (!job.wave_file.empty() && job.wave)
     refuse("--wavelength and --wave-file: expected one of them");
   if (job.wave_log10 && !job.wave) refuse("--wave-log10 goes with --wavelength wmin,wmax,dlog10");
-  if (job.barycentric_fibers && !job.barycentric)
-    refuse("--barycentric-fibers goes with --barycentric-correction");
 }
 
 /// The mean of the fibres' grids, which names bins where each fibre has its own.

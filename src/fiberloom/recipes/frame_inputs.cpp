@@ -2,8 +2,11 @@
 // Reading, masking and checking what the extraction recipe needs.
 #include "fiberloom/recipes/frame_inputs.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <future>
+#include <numeric>
 
 #include "fiberloom/extract/exact/bundle_extent.hpp"
 #include "fiberloom/formats/wave_file.hpp"
@@ -97,6 +100,43 @@ MaskCounts mask_inputs(FrameInputs& in, const ExtractJob& job, const Observer& o
   const std::string wild = wild_pixels_text(counts);
   if (!wild.empty()) observer.warn(file.path + ": " + wild);
   return counts;
+}
+
+namespace {
+
+constexpr std::int64_t kFibersOfSpectrograph = 500;
+
+/// SPECGRPH, else the digit of CAMERA.
+std::optional<std::int64_t> spectrograph_of(const HeaderCards& header) {
+  if (const auto number = header.integer("SPECGRPH")) return number;
+  const std::string camera = header.text("CAMERA").value_or("");
+  if (camera.size() != 2 || camera[1] < '0' || camera[1] > '9') return std::nullopt;
+  return camera[1] - '0';
+}
+
+}  // namespace
+
+void keep_own_fibers(FrameInputs& in, const Observer& observer) {
+  const auto count = static_cast<std::size_t>(in.psf->model.nfiber());
+  if (!in.fibermap || in.fibermap->rows <= count) return;
+  const auto fibers = in.fibermap->integers("FIBER", -1);
+  const auto spectrograph = spectrograph_of(in.preproc.header);
+  if (fibers && spectrograph) {
+    std::vector<std::int64_t> own(count);
+    std::iota(
+        own.begin(), own.end(),
+        kFibersOfSpectrograph * *spectrograph + in.psf->model.fiber_min % kFibersOfSpectrograph);
+    const auto found = std::search(fibers->begin(), fibers->end(), own.begin(), own.end());
+    if (found != fibers->end()) {
+      const auto first = static_cast<std::size_t>(found - fibers->begin());
+      in.fibermap = in.fibermap->slice(first, count);
+      return;
+    }
+  }
+  observer.warn(in.fibermap_path +
+                print(": FIBERMAP has %zu rows, the PSF %zu fibres, and FIBER does not say which "
+                      "rows are theirs: the first ones are taken",
+                      in.fibermap->rows, count));
 }
 
 std::array<double, 3> wave_range(const ExtractJob& job, const PsfFile& psf) {

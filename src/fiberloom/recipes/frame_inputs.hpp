@@ -15,7 +15,7 @@ struct FrameGrid;
 struct FrameInputs {
   PreprocFile preproc;
   std::shared_ptr<const PsfFile> psf;  ///< never null; frames of one camera may share it
-  std::optional<RawTable> fibermap;    ///< of -f, else of the image file; unsliced
+  std::optional<RawTable> fibermap;    ///< of -f, else of the image file
   std::string fibermap_path;
   Array2D<double> wave_file;  ///< of the job's wave_file; empty: none
 };
@@ -35,6 +35,10 @@ struct FrameInputs {
 /// apply_mask() with the file's name on its errors; frees MASK unless a pixel mask is to be
 /// written; says what was dropped for bad values.
 MaskCounts mask_inputs(FrameInputs& in, const ExtractJob& job, const Observer& observer);
+
+/// Of a FIBERMAP with more rows than the PSF has fibres, a whole exposure's say, those whose FIBER
+/// is of the frame's spectrograph; a warning where FIBER does not tell, and the first ones stay.
+void keep_own_fibers(FrameInputs& in, const Observer& observer);
 
 /// wmin, wmax, step: what the job says, else the range of the PSF table and 0.8 Angstrom.
 [[nodiscard]] std::array<double, 3> wave_range(const ExtractJob& job, const PsfFile& psf);

@@ -63,11 +63,10 @@ std::vector<NamedFile> outputs_of(const ExtractJob& job) {
 }
 
 void check_outputs(const ExtractJob& job, std::span<const NamedFile> more) {
-  if (!moves_traces(job) && (!job.shifted_psf.empty() || job.trace_widths)) {
-    throw Error(Status::kUsage, std::string(job.trace_widths ? "trace_widths" : "a shifted PSF") +
-                                    " without trace_shifts, which the exact method has");
+  validate_together(job);
+  if (!moves_traces(job) && !job.shifted_psf.empty()) {
+    throw Error(Status::kUsage, "a shifted PSF without trace_shifts, which the exact method has");
   }
-  validate_wings(job);
   const auto outputs = outputs_of(job);
   auto all = outputs;
   all.insert(all.end(), more.begin(), more.end());

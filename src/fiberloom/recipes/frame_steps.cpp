@@ -163,6 +163,7 @@ PreparedFrame prepare_frame(const ExtractJob& job, FrameInputs in, const Observe
   PreparedFrame frame;
   frame.in = std::move(in);
   frame.pixels = mask_inputs(frame.in, job, observer);
+  keep_own_fibers(frame.in, observer);
   frame.grid = frame_grid(job, frame.in, observer);
   frame.options = resolve_options(job, frame.in, frame.grid);
   frame.fibermap = choose_fibermap(frame.in, frame.options, observer);

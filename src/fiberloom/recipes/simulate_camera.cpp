@@ -92,6 +92,12 @@ PsfFile camera_psf(const SimulateJob& job, const Camera& camera, const std::stri
   return file;
 }
 
+/// Of a kind that no writer has: the file that was given, HDU by HDU.
+void write_camera_psf(const SimulateJob& job, const PsfFile& psf, const std::string& path) {
+  if (psf.model.shape) return write_moved_psf(path, job.psf, job.verify, {}, {}, job.overwrite);
+  write_psf(path, psf, job.overwrite);
+}
+
 /// A PSF that was given and does not fit is named with its file.
 SimulatedExposure expose(const SimulateJob& job, const PsfModel& psf, const ExposureOptions& o,
                          Executor& executor, const Observer& observer) {
@@ -227,7 +233,10 @@ RawTable make_fibermap(const std::vector<Target>& targets, std::size_t nlit, Tru
 
 SimulateSummary simulate_cameras(const SimulateJob& job, Executor& executor,
                                  const Observer& observer, Tracer* tracer) {
-  if (job.exposures < 1) throw Error(Status::kUsage, "simulate: exposures must be at least 1");
+  if (job.exposures < 1 || job.exposures > kMostExposures) {
+    throw Error(Status::kUsage,
+                "simulate: exposures: expected 1 to " + std::to_string(kMostExposures));
+  }
   std::vector<Camera> cameras;
   for (const std::string& name : job.cameras) cameras.push_back(parse_camera(name));
   const std::vector<std::string> files = files_of(job);
@@ -236,6 +245,7 @@ SimulateSummary simulate_cameras(const SimulateJob& job, Executor& executor,
   check_distinct(outputs, std::array<NamedFile, 1>{{{"--psf", job.psf}}});
   make_folders(job.directory);
   remove_dead_temporaries(files);
+  for (const std::string& path : files) check_output(path, job.overwrite);
   SimulateSummary summary;
   Progress progress(observer, cameras.size() * static_cast<std::size_t>(job.exposures),
                     std::max(job.nspec, 1));
@@ -257,7 +267,7 @@ SimulateSummary simulate_cameras(const SimulateJob& job, Executor& executor,
       const Span write(tracer, "write");
       if (exposure == 1) {  // not before the PSF has shown that it will do
         summary.files.push_back(psf_path(job, job.cameras[c]));
-        write_psf(summary.files.back(), psf, job.overwrite);
+        write_camera_psf(job, psf, summary.files.back());
       }
       write_exposure(job, o, std::move(e), summary);
       progress.next();

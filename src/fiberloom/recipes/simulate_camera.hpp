@@ -16,6 +16,9 @@ namespace fiberloom {
 
 enum class WithDefects { kNo, kYes };
 
+/// Of each camera: the files of all are named before the first one is made.
+inline constexpr int kMostExposures = 10000;
+
 struct SimulateJob {
   std::string directory;                   ///< made when it is not there
   std::vector<std::string> cameras{"r0"};  ///< band b, r, z and spectrograph 0-9

@@ -267,6 +267,8 @@ void check(const SimulateNightJob& job) {
   if (job.nspec < 1 || job.nspec > kMost) fail("a spectrograph has 1 to 500 fibres");
   if (job.lamps < 0 || job.tiles < 0 || job.exposures < 0) fail("a number of exposures below 0");
   if (job.tiles > 1000) fail("more than 1000 tiles");
+  constexpr std::int64_t kMostOfNight = 100000;  // all files are named before the first one is made
+  if (std::int64_t{job.tiles} * job.exposures > kMostOfNight) fail("more than 100000 exposures");
   if (plan_of(job).empty()) fail("a night without any exposure");
   std::set<std::string> seen;
   for (const std::string& name : job.cameras) {
@@ -311,6 +313,7 @@ std::vector<std::string> simulate_night(const SimulateNightJob& job, Executor& e
   const std::vector<std::string> all = files_of(job, spectrographs);
   for (const std::string& path : all) make_folders(fs::path(path).parent_path().string());
   remove_dead_temporaries(all);
+  for (const std::string& path : all) check_output(path, job.overwrite);
 
   const Places places(job.directory);
   const std::vector<Planned> plan = plan_of(job);

@@ -157,6 +157,10 @@ SpectraFile survey_file(truth::Survey&& survey, const truth::Spectrograph& spect
 std::vector<std::string> simulate_targets(const SimulateTargetsJob& job, Executor& executor,
                                           const Observer& observer) {
   if (job.targets == 0) throw Error(Status::kUsage, "simulate: --targets must be at least 1");
+  if (job.targets > kMostTargets) {
+    throw Error(Status::kUsage,
+                "simulate: --targets: expected at most " + std::to_string(kMostTargets));
+  }
   const templates::ChosenTemplates chosen = templates::choose_templates(job.templates);
   if (!chosen.note.empty()) observer.info(chosen.note);
   const std::vector<redshift::Archetypes> archetypes = archetypes_of(job);
@@ -168,6 +172,7 @@ std::vector<std::string> simulate_targets(const SimulateTargetsJob& job, Executo
   }
   make_folders(job.directory);
   remove_dead_temporaries(files);
+  for (const std::string& path : files) check_output(path, job.overwrite);
   const truth::Spectrograph spectrograph(job.survey.exptime_s, job.survey.seed);
   for (std::size_t f = 0; f < count; ++f) {
     const std::size_t first = f * kTargetsOfFile;

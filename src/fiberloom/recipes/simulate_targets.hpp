@@ -14,6 +14,8 @@ namespace fiberloom {
 
 /// Targets of one file: a petal.
 inline constexpr std::size_t kTargetsOfFile = 500;
+/// All files are named before the first one is made.
+inline constexpr std::size_t kMostTargets = 100'000'000;
 
 struct SimulateTargetsJob {
   std::string directory;  ///< made when it is not there

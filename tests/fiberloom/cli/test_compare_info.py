@@ -81,6 +81,47 @@ class Compare(Case):
         result = self.program("compare", self.frame, self.frame, "--max-pull", "1e-6")
         self.assertNotIn("hint", result.stdout)
 
+    def truth(self):
+        nwave = 101
+        return self.put("flat-truth.fits",
+                        fits.image("FLUX", -64, (NFIBER, nwave), [25.0] * NFIBER * nwave, first=True)
+                        + fits.image("WAVELENGTH", -64, (nwave,), [5005.0 + 0.8 * j for j in range(nwave)])
+                        + fits.table("FIBERMAP", [("FIBER", "J", "i", None)], [(f,) for f in range(NFIBER)]))
+
+    def refused(self, code, arguments, *words):
+        result = self.program("compare", *arguments)
+        self.assertEqual(result.returncode, code, result.stdout)
+        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)
+
+    def test_a_limit_that_nothing_is_held_to_is_no_pass(self):
+        for option in ("--max-pull", "--max-mask-diff", "--max-ivar", "--max-resolution", "--list"):
+            self.refused(2, [self.frame, self.truth(), option, "0"], option, "two frames")
+        for option in ("--max-mean", "--max-width-error", "--bundlesize"):
+            self.refused(2, [self.frame, self.frame, option, "1"], option, "truth")
+        self.refused(2, [self.frame, self.frame, "--max-other", "1"], "--max-other", "redshifts")
+
+    def test_as_many_other_fibres_are_not_compared_row_by_row(self):
+        parts = [self.out / "first.fits", self.out / "second.fits", self.out / "third.fits"]
+        for path, first in zip(parts, ("0", "1", "5")):
+            self.extract_ok("-s", first, "-n", "4", output=path)
+        result = self.program("compare", parts[0], parts[1])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("3 spectra", result.stdout)
+        self.refused(13, [parts[0], parts[2]], "shares no fibre")
+
+    def test_nothing_to_compare_is_not_the_same(self):
+        data = fits.by_name(self.frame)["IVAR"]
+        whole = bytearray(self.frame.read_bytes())
+        size = NFIBER * 101 * 4
+        whole[data.start:data.start + size] = bytes(size)
+        empty = self.put("empty.fits", whole)
+        result = self.program("compare", empty, empty, "--no-verify")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("nothing was compared", result.stdout)
+        self.assertEqual(self.program("compare", empty, self.truth(), "--no-verify").returncode, 1)
+
     def test_one_file_is_not_enough(self):
         self.assertEqual(self.program("compare", self.frame).returncode, 2)
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import struct
 import unittest
 
 import tiny_fits as fits
@@ -119,6 +120,26 @@ class Frame(Case):
         path = self.put("nomap2.fits", self.camera.preproc_bytes(drop=("FIBERMAP",)))
         self.extract_ok("-f", self.image, image=path)
         self.assertEqual(fits.by_name(self.frame)["FIBERMAP"].shape[0], NFIBER)
+
+    def test_of_a_whole_exposures_fibermap_the_cameras_own_rows_are_taken(self):
+        def table(fibers):
+            columns = [("TARGETID", "K", "q", None), ("FIBER", "J", "i", None)]
+            return (fits.image("NONE", 8, (1,), [0], first=True)
+                    + fits.table("FIBERMAP", columns, [(1000 + k, f) for k, f in enumerate(fibers)]))
+
+        data = self.camera.preproc_bytes(drop=("FIBERMAP", "SPECGRPH"))
+        image = self.put("camera-r1.fits", data.replace(b"CAMERA  = 'r0", b"CAMERA  = 'r1"))
+        whole = self.put("whole.fits", table([*range(NFIBER), *range(500, 500 + NFIBER)]))
+        result = self.extract("--loglevel", "warn", "-f", whole, "-s", "2", "-n", "3", image=image)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        hdus = fits.by_name(self.frame)
+        rows = [struct.pack(">qi", 1000 + NFIBER + k, 500 + k) for k in (2, 3, 4)]
+        self.assertEqual([row[:12] for row in hdus["FIBERMAP"].rows()], rows)
+        self.assertEqual(hdus["FLUX"].cards["FIBERMIN"], 502)
+        odd = self.put("odd.fits", table([*range(NFIBER), *range(700, 700 + NFIBER)]))
+        said = self.extract("--loglevel", "warn", "-f", odd, image=image).stderr
+        self.assertIn("FIBERMAP has 20 rows, the PSF 10 fibres", said)
+        self.assertEqual(len(said.splitlines()), 1, said)
 
     def test_model_and_residual_add_up_to_the_image(self):
         model, residual = self.out / "model.fits", self.out / "residual.fits"
@@ -251,6 +272,8 @@ class Refinement(Case):
         self.assert_fails(self.extract("--quiet", "--model-variance", image=path), 12, "read noise", "RDNOISE", path)
         self.assert_fails(self.extract("--quiet", "--reject", "5", "--method", "patch"), 15, "--reject")
         self.assert_fails(self.extract("--reject", "2"), 2, "--reject")
+        self.assert_fails(self.extract("--trace-shifts", "1", "--method", "patch"), 2, "trace_shifts", "exact method")
+        self.assert_fails(self.extract("--barycentric-fibers"), 2, "--barycentric-correction")
         self.assert_fails(self.extract("--pixmask", self.frame), 2)
 
 
@@ -275,6 +298,17 @@ class Messages(Case):
         result = self.extract("--method", "patch", "--nsubbundles", "1", "--nwavestep", "20",
                               "--loglevel", "warn")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_no_padding_takes_all_memory(self):
+        for option in ("--wavepad-frac", "--pixpad-frac"):
+            for value in ("inf", "1e300", "nan"):
+                self.assert_fails(self.extract("--method", "patch", option, value), 2, option, "expected a number from 0 to 1")
+
+    def test_what_the_patch_engine_does_not_have_is_said(self):
+        result = self.extract("--method", "patch", "--tolerance", "1e-6", "--max-iterations", "9", "--loglevel", "warn")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+        self.assertIn("--tolerance, --max-iterations: ignored", result.stderr)
 
     def test_very_fine_steps_are_warned_of(self):
         result = self.extract("--loglevel", "warn", wave="5020,5030,0.3")

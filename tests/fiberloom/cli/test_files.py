@@ -88,6 +88,19 @@ class Over(Case):
         self.assertEqual(psf.read_bytes(), self.psf.read_bytes())
         self.refused(self.program("simulate", "-o", self.out / "a", "--cameras", "r0,r0"), "two different outputs")
 
+    def test_no_simulated_file_is_written_beside_one_that_is_to_stay(self):
+        for kind, name, more in (("camera", "truth-r0-00000002.fits", ["--exposures", "2"]),
+                                 ("night", "truth/truth-r0-00000001.fits", ["--night", "--lamps", "1", "--tiles", "0"])):
+            folder = self.out / kind
+            kept = folder / name
+            kept.parent.mkdir(parents=True)
+            kept.write_bytes(b"mine")
+            result = self.program("simulate", "-q", "-o", folder, "--nspec", "1", "--no-clobber", *more)
+            self.assertEqual((result.returncode, len(result.stderr.splitlines())), (32, 1), result.stderr)
+            self.assertIn(str(kept), result.stderr)
+            self.assertEqual([p for p in folder.rglob("*") if p.is_file()], [kept])
+            shutil.rmtree(folder)
+
     @staticmethod
     def line(*paths):
         return " ".join(f'"{path}"' for path in paths) + "\n"

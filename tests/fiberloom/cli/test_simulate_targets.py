@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`simulate --targets`: spectra of known redshift without any file from outside."""
+import math
 import os
 import pathlib
 import shutil
@@ -51,11 +52,56 @@ class SimulateTargets(Simulates):
                 (["--snr", "5,2"], 2, "lowest S/N"),
                 (["--mix", "1,2,x,4"], 2, "--mix: found '1,2,x,4'"),
                 (["-t", "/nowhere/rrtemplate.fits"], 10, "/nowhere/rrtemplate.fits"),
+                (["--cameras", "b0"], 2, "--cameras is of cameras"),
+                (["--exposures", "2"], 2, "--exposures is of cameras"),
+                (["--targets", "0", "--mix", "1,0,0,0"], 2, "--mix is of --targets"),
+                (["--targets", "0", "-t", "x"], 2, "--templates is of --targets and --night"),
+                (["--targets", "0", "--gh00", "one"], 2, "--gh00 is how --psf is read"),
+                (["--targets", "2000000000000"], 2, "--targets: expected a number from 0 to 1e+08"),
+                (["--targets", "0", "--exposures", "2000000000"], 2, "--exposures: expected a number from 1 to 10000"),
+                (["--targets", "0", "--night", "--exposures", "10000", "--tiles", "100"], 2, "more than 100000 exposures"),
+                (["--lamps", "2"], 2, "--lamps is of --night"),
         ):
             done = self.simulate("a", "-q", *options)
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
             self.assertIn(text, done.stderr)
+
+
+    def test_no_clobber_looks_for_all_files_before_it_begins(self):
+        truth = self.out / "a" / "truth-0000.fits"
+        truth.parent.mkdir()
+        truth.write_bytes(b"mine")
+        done = self.simulate("a", "-q", "--no-clobber")
+        self.assertEqual(done.returncode, 32, done.stderr)
+        self.assertEqual([p.name for p in truth.parent.iterdir()], [truth.name])
+        self.assertEqual(truth.read_bytes(), b"mine")
+
+
+class SimulateCamera(Simulates):
+    def test_a_psf_of_another_kind_is_taken_and_copied(self):
+        fibers, side, keys = 3, 15, [("WAVEMIN", 5500.0), ("WAVEMAX", 7900.0)]
+        kind = [("PSFTYPE", "MONOSPOT"), ("NPIX_X", 60), ("NPIX_Y", 4200), ("NSPEC", fibers)]
+        xs = [c for f in range(fibers) for c in (15.0 + 8 * f, 0.1)]
+        spot = [math.exp(-((i - 7) ** 2 + (j - 7) ** 2) / 3.4) for j in range(side) for i in range(side)]
+        psf = self.out / "mono.fits"
+        psf.write_bytes(fits.image("XCOEFF", -64, (fibers, 2), xs, kind + keys, first=True)
+                        + fits.image("YCOEFF", -64, (fibers, 2), [2100.0, 2050.0] * fibers, keys)
+                        + fits.image("SPOT", -64, (side, side), spot, [("SCALE", 1)]))
+
+        def run(*arguments):
+            done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout
+
+        made = self.out / "made"
+        run("simulate", "-q", "-o", made, "--psf", psf, "--truth-grid", "extraction")
+        before, after = fits.by_name(psf), fits.by_name(made / "psf-r0.fits")
+        for name in ("XCOEFF", "YCOEFF", "SPOT"):
+            self.assertEqual(before[name].values(), after[name].values())
+        run("extract", "-q", "-i", made / "preproc-r0-00000001.fits", "-p", made / "psf-r0.fits",
+            "-w", "6000,6080,0.8", "-o", made / "frame.fits")
+        run("compare", made / "frame.fits", made / "truth-r0-00000001.fits", "--max-mean", "0.3", "--max-width-error", "0.2")
 
 
 class Templates(Simulates):

@@ -13,6 +13,7 @@
 #include "fiberloom/extract/patch/patch_solve.hpp"
 #include "fiberloom/extract/storable.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
 
 namespace fiberloom {
@@ -33,8 +34,8 @@ struct Job {
 
 void require(bool good, const char* name, double found, const char* expected) {
   if (good) return;
-  throw Error(Status::kUsage, std::string("patch engine: ") + name + " is " +
-                                  std::to_string(found) + ", expected " + expected);
+  throw Error(Status::kUsage, std::string("patch engine: ") + name + " is " + print("%g", found) +
+                                  ", expected " + expected);
 }
 
 void check(const ExtractOptions& options) {
@@ -42,8 +43,8 @@ void check(const ExtractOptions& options) {
   require(o.nsubbundles >= 1, "nsubbundles", o.nsubbundles, "at least 1");
   require(o.nwavestep >= 1, "nwavestep", o.nwavestep, "at least 1");
   require(o.wavepad >= 0, "wavepad", o.wavepad, "at least 0");
-  require(o.wavepad_frac >= 0, "wavepad_frac", o.wavepad_frac, "at least 0");
-  require(o.pixpad_frac >= 0 && o.pixpad_frac <= 1, "pixpad_frac", o.pixpad_frac, "0 to 1");
+  require(kWavepadRange.contains(o.wavepad_frac), "wavepad_frac", o.wavepad_frac, "0 to 10");
+  require(kPixpadRange.contains(o.pixpad_frac), "pixpad_frac", o.pixpad_frac, "0 to 1");
 }
 
 ExtractResult blank_frame(const Job& job) {
