@@ -71,7 +71,8 @@ class Shown(unittest.TestCase):
         """The same command for ten fibres, few frames and no waiting."""
         words = ["10" if before in ("-n", "--nspec") else word for before, word in zip(["", *words], words)]
         if words[0] == "simulate" and "--help" not in words:
-            words = [word for k, word in enumerate(words) if "--nspec" not in words[max(0, k - 1):k + 1]] + ["--nspec", "1"]
+            words = [word for k, word in enumerate(words) if "--nspec" not in words[max(0, k - 1):k + 1]]
+            words += [] if "--targets" in words else ["--nspec", "1"]
             words = ["1" if before == "--exposures" else "3" if before == "--targets" else word for before, word in zip(["", *words], words)]
             words = [word.split(",")[0] if before == "--cameras" else word for before, word in zip(["", *words], words)]
         if "--watch" in words:
