@@ -3,7 +3,6 @@
 
 #include <exception>
 
-#include "loom/base/error.hpp"
 #include "loom/program/rank_options.hpp"
 #include "loom/runtime/launch.hpp"
 #include "loom/runtime/ranks_module.hpp"

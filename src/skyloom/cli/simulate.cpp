@@ -45,7 +45,7 @@ std::shared_ptr<const SkyMap> map_of(const std::string& path, const Observer& ob
 /// A sky of other coordinates than the scan's is not turned.
 void tell_frame(const std::string& path, const SkyMap* sky, const std::string& scanned,
                 const Observer& observer) {
-  if (sky == nullptr || sky->frame.empty() || is_frame(sky->frame, scanned)) return;
+  if (sky == nullptr || sky->frame.empty() || frame_of(sky->frame) == frame_of(scanned)) return;
   observer.warn(path + ": COORDSYS " + sky->frame + ", and the scan is in " + scanned +
                 ": its pixels are taken as if they were in " + scanned);
 }

@@ -2,7 +2,6 @@
 #include "skyloom/recipes/compare_maps.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "loom/base/print.hpp"
@@ -57,10 +56,7 @@ bool same_unit(const std::string& a, const std::string& b) {
 }
 
 bool same_frame(const std::string& a, const std::string& b) {
-  if (a.empty() || b.empty()) return true;
-  return std::ranges::all_of(std::array{"C", "E", "G"}, [&](const char* frame) {
-    return is_frame(a, frame) == is_frame(b, frame);
-  });
+  return a.empty() || b.empty() || frame_of(a) == frame_of(b);
 }
 
 }  // namespace

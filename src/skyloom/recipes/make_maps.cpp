@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 #include <utility>
 
 #include "loom/base/print.hpp"
@@ -26,6 +25,13 @@ std::vector<Pixel> hit_pixels(const SkySums& sums) {
   }
   return out;
 }
+
+std::string map_path(const MapJob& job, const std::string& prefix, const char* name) {
+  return job.folder + "/" + prefix + name + ending_of(job);
+}
+
+/// Of the files of a part.
+std::string prefix_of(std::size_t part) { return print("part%zu_", part + 1); }
 
 /// The values of one pixel after another, with the tile that holds it at hand.
 class MapWriter {
@@ -96,9 +102,7 @@ class MapWriter {
                   values(grid.at(column, row), out);
                 });
   }
-  [[nodiscard]] std::string path(const char* name) const {
-    return job_.folder + "/" + prefix_ + name + ending_of(job_);
-  }
+  [[nodiscard]] std::string path(const char* name) const { return map_path(job_, prefix_, name); }
   /// Pixels that were not hit are not in the files.
   [[nodiscard]] bool leaves_out() const {
     return !job_.wcs && (job_.partial || job_.format == MapFormat::kHdf5);
@@ -190,7 +194,7 @@ class MapFiles {
 void write_parts(SolvedMaps& maps, const MapFiles& files, const MapJob& job, Executor& executor) {
   for (std::size_t part = 0; part < maps.sums.parts.size(); ++part) {
     SkySums& of = maps.sums.parts[part];
-    const std::string prefix = print("part%zu_", part + 1);
+    const std::string prefix = prefix_of(part);
     const double least = job.solve.least_reciprocal;
     TileMaps binned = maps.system->part_maps(of, nullptr, least, executor);
     maps.summary.parts.push_back(files.summary(of, binned));
@@ -205,16 +209,14 @@ void write_parts(SolvedMaps& maps, const MapFiles& files, const MapJob& job, Exe
 
 std::vector<std::string> map_files(const MapJob& job) {
   std::vector<std::string> out;
-  const std::size_t parts = job.split.by == SplitBy::kNothing ? 0
-                            : job.split.by == SplitBy::kTime  ? job.split.parts
-                                                              : 2;
-  for (std::size_t part = 0; part <= parts; ++part) {
-    const std::string prefix = part == 0 ? std::string() : print("part%zu_", part);
-    for (const char* name : {"hits", "rcond", "invcov", "cov", "binned", "map"}) {
-      if (job.binned_only && name == std::string_view("map")) continue;
-      out.push_back(job.folder + "/" + prefix + name + ending_of(job));
+  const auto add = [&](const std::string& prefix) {
+    for (const char* name : {"hits", "rcond", "invcov", "cov", "binned"}) {
+      out.push_back(map_path(job, prefix, name));
     }
-  }
+    if (!job.binned_only) out.push_back(map_path(job, prefix, "map"));
+  };
+  add({});
+  for (std::size_t part = 0; part < parts_of(job.split); ++part) add(prefix_of(part));
   return out;
 }
 
@@ -225,7 +227,7 @@ void check_map_files(const MapJob& job, std::span<const NamedFile> others,
                 "--partial with --wcs: expected one of them, an image has all of its cells");
   }
   if (job.format == MapFormat::kHdf5) {
-    require_map_format(job.folder + "/map" + ending_of(job));
+    require_map_format(map_path(job, {}, "map"));
     if (job.partial || job.wcs) {
       throw Error(Status::kUsage,
                   std::string("--format hdf5 with ") +
@@ -249,7 +251,7 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
   StageClock clock;
   SkySums& sums = maps->sums.whole;
   const MapFiles files(*maps, job, executor, company);
-  if (files.writes()) make_folder_of(job.folder + "/map" + ending_of(job));
+  if (files.writes()) make_folder_of(map_path(job, {}, "map"));
   files.write_sums(sums, {});
   files.write_map("binned", sums, maps->system->maps(nullptr, executor), {});
   if (!job.binned_only) {

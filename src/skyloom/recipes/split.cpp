@@ -46,9 +46,9 @@ std::string split_text(const SplitOptions& options) {
   }
 }
 
-SplitPlan::SplitPlan(const TodSource& source, const SplitOptions& options) : by_(options.by) {
-  if (by_ == SplitBy::kNothing) return;
-  parts_ = by_ == SplitBy::kTime ? options.parts : 2;
+SplitPlan::SplitPlan(const TodSource& source, const SplitOptions& options)
+    : by_(options.by), parts_(parts_of(options)) {
+  if (parts_ == 0) return;
   std::map<std::string, std::size_t> numbers;  // of detectors, as they come
   for (std::size_t i = 0; i < source.observations(); ++i) {
     const Observation& observation = source.observation(i);

@@ -20,6 +20,12 @@ struct SplitOptions {
 
 inline constexpr std::size_t kMostParts = 100;
 
+/// 0: the data are one whole.
+[[nodiscard]] constexpr std::size_t parts_of(const SplitOptions& options) noexcept {
+  if (options.by == SplitBy::kNothing) return 0;
+  return options.by == SplitBy::kTime ? options.parts : 2;
+}
+
 /// "none", "detectors", "observations" or "time=N". Throws kUsage.
 [[nodiscard]] SplitOptions split_of(const std::string& text);
 [[nodiscard]] std::string split_text(const SplitOptions& options);

@@ -5,14 +5,15 @@
 
 namespace skyloom {
 
-bool is_frame(const std::string& coordsys, const std::string& frame) {
+std::optional<char> frame_of(const std::string& coordsys) {
   std::string name;
   for (const char letter : coordsys) {
     name += static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
   }
-  if (name == "EQUATORIAL" || name == "CELESTIAL" || name == "Q") return frame == "C";
-  return name == frame || (frame == "E" && name == "ECLIPTIC") ||
-         (frame == "G" && name == "GALACTIC");
+  if (name == "C" || name == "Q" || name == "EQUATORIAL" || name == "CELESTIAL") return 'C';
+  if (name == "E" || name == "ECLIPTIC") return 'E';
+  if (name == "G" || name == "GALACTIC") return 'G';
+  return std::nullopt;
 }
 
 void scan_sky(const SkyMap& sky, std::span<const Pixel> pixels, std::span<const double> q,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,8 +23,8 @@ struct SkyMap {
   std::string frame = {};  ///< COORDSYS of what it was read from; empty: not said
 };
 
-/// Whether the COORDSYS of a file ("E", "ECLIPTIC", "Celestial" ...) means `frame`: C, E or G.
-[[nodiscard]] bool is_frame(const std::string& coordsys, const std::string& frame);
+/// What the COORDSYS of a file ("E", "ECLIPTIC", "Celestial" ...) means: C, E or G.
+[[nodiscard]] std::optional<char> frame_of(const std::string& coordsys);
 
 /// signal[i] += I + q[i] Q + u[i] U of pixel[i].
 void scan_sky(const SkyMap& sky, std::span<const Pixel> pixels, std::span<const double> q,

@@ -26,10 +26,10 @@ double read_noise(const hdf5::Reader& file, const std::string& model, double rat
 /// Is metadata/MODEL a mixture of streams?
 [[nodiscard]] bool has_mixed_noise(const hdf5::Reader& file, const std::string& model);
 
-/// Spectra of the streams of a mixture.
 /// Whether it has spectra at all; else weights alone, which tell of no frequency.
 [[nodiscard]] bool has_spectra(const hdf5::Reader& file, const std::string& model);
 
+/// Spectra of the streams of a mixture.
 class MixedSpectra {
  public:
   /// From the analytic table, or else from the sets of spectra. Throws kNoiseModel.
