@@ -2,9 +2,9 @@
 // `fiberloom compare`: two frames, or a frame and the truth that it was simulated from.
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "fiberloom/cli/command.hpp"
 #include "fiberloom/cli/exit_codes.hpp"
@@ -160,24 +160,29 @@ int compare_two_redshifts(const CompareCommand& command, const std::string& othe
 
 enum class Compared { kFrames, kTruth, kRedshifts };
 
+struct Use {
+  const char* name;
+  std::vector<Compared> of;
+  const char* text;
+};
+
 /// A limit that nothing is held to is a mistake, not a pass.
 void check_options(const Given& given, Compared kind) {
-  const auto refuse = [&](Compared other, std::initializer_list<const char*> names,
-                          const char* what) {
-    if (kind == other) return;
-    for (const char* name : names) {
-      if (given.has(name)) throw Error(Status::kUsage, std::string(name) + " is of " + what);
-    }
-  };
-  refuse(Compared::kFrames, {"--max-pull", "--max-mask-diff", "--max-ivar", "--max-resolution"},
-         "two frames");
-  refuse(Compared::kTruth, {"--max-mean", "--max-width-error", "--bundlesize"},
-         "a frame and its truth");
-  refuse(Compared::kRedshifts, {"--max-other"}, "redshifts");
-  if (kind == Compared::kRedshifts && given.has("--mask-bits"))
-    throw Error(Status::kUsage, "--mask-bits is of frames");
-  if (kind == Compared::kTruth && given.has("--list"))
-    throw Error(Status::kUsage, "--list is of two frames or redshifts");
+  using enum Compared;
+  const Use uses[] = {{"--max-pull", {kFrames}, "two frames"},
+                      {"--max-mask-diff", {kFrames}, "two frames"},
+                      {"--max-ivar", {kFrames}, "two frames"},
+                      {"--max-resolution", {kFrames}, "two frames"},
+                      {"--max-mean", {kTruth}, "a frame and its truth"},
+                      {"--max-width-error", {kTruth}, "a frame and its truth"},
+                      {"--bundlesize", {kTruth}, "a frame and its truth"},
+                      {"--max-other", {kRedshifts}, "redshifts"},
+                      {"--mask-bits", {kFrames, kTruth}, "frames"},
+                      {"--list", {kFrames, kRedshifts}, "two frames or redshifts"}};
+  for (const Use& use : uses) {
+    if (std::ranges::find(use.of, kind) != use.of.end() || !given.has(use.name)) continue;
+    throw Error(Status::kUsage, std::string(use.name) + " is of " + use.text);
+  }
 }
 
 int run_compare(const Given& given, const CompareCommand& command) {

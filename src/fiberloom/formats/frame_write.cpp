@@ -2,9 +2,9 @@
 // Frames and images as desispec writes them: order, names and types of the HDUs
 // (docs/fiberloom/formats.md).
 #include <algorithm>
-#include <cctype>
 
 #include "fiberloom/formats/formats.hpp"
+#include "fiberloom/formats/spectrograph.hpp"
 #include "fiberloom/formats/write_matrix.hpp"
 #include "loom/base/error.hpp"
 #include "loom/fits/fits_writer.hpp"
@@ -14,8 +14,6 @@ namespace {
 
 using fits::FitsWriter;
 using fits::PixelType;
-
-constexpr int kFibersPerSpectrograph = 500;
 
 void require(bool good, const std::string& path, const char* what) {
   if (!good) {
@@ -49,12 +47,8 @@ std::int64_t fiber_min(const FrameFile& frame) {
     if (const auto fiber = lowest_fiber(*frame.fibermap)) return *fiber;
   }
   if (const auto given = frame.header.integer("FIBERMIN")) return *given;
-  if (const auto spectrograph = frame.header.integer("SPECGRPH")) {
-    return kFibersPerSpectrograph * *spectrograph + frame.spec_min;
-  }
-  const std::string camera = frame.header.text("CAMERA").value_or("");
-  if (camera.size() == 2 && std::isdigit(static_cast<unsigned char>(camera[1])) != 0) {
-    return kFibersPerSpectrograph * (camera[1] - '0') + frame.spec_min;
+  if (const auto spectrograph = spectrograph_of(frame.header)) {
+    return kFibersOfSpectrograph * *spectrograph + frame.spec_min;
   }
   return frame.spec_min;
 }

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "fiberloom/calibrate/usable.hpp"
+#include "fiberloom/formats/spectrograph.hpp"
 #include "fiberloom/recipes/calibration_steps.hpp"
 #include "fiberloom/spectrum/scores.hpp"
 #include "loom/base/error.hpp"
@@ -78,7 +79,7 @@ calibrate::StarModels models_of(const FrameFile& frame, const CalibrationJob& jo
     const auto same = [&](std::size_t row) {
       const std::int64_t number = fiber ? (*fiber)[row] : static_cast<std::int64_t>(row);
       if (target && star && (*target)[row] != (*star)[m]) return false;  // of another tile
-      return number % calibration::kFibersOfPetal == file.fibers[m] % calibration::kFibersOfPetal;
+      return number % kFibersOfSpectrograph == file.fibers[m] % kFibersOfSpectrograph;
     };
     const auto found = std::find_if(standards.begin(), standards.end(), same);
     if (found == standards.end()) {

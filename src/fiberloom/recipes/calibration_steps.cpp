@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "fiberloom/calibrate/usable.hpp"
+#include "fiberloom/formats/spectrograph.hpp"
 #include "fiberloom/recipes/frame_header.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "loom/base/print.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 /// Petals are exchanged, and fibres keep their places in them.
 bool same_in_petal(std::int64_t a, std::int64_t b) {
-  return a < 0 || b < 0 || a % kFibersOfPetal == b % kFibersOfPetal;
+  return a < 0 || b < 0 || a % kFibersOfSpectrograph == b % kFibersOfSpectrograph;
 }
 
 }  // namespace

@@ -11,9 +11,6 @@
 
 namespace fiberloom::calibration {
 
-/// Of DESI: fibre 500 p + k is the k-th of petal p.
-inline constexpr std::int64_t kFibersOfPetal = 500;
-
 /// What `step` throws, with the file that it is about.
 template <class Step>
 auto about(const std::string& path, Step step) {

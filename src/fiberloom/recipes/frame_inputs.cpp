@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "fiberloom/extract/exact/bundle_extent.hpp"
+#include "fiberloom/formats/spectrograph.hpp"
 #include "fiberloom/formats/wave_file.hpp"
 #include "fiberloom/recipes/frame_grid.hpp"
 #include "fiberloom/status.hpp"
@@ -101,20 +102,6 @@ MaskCounts mask_inputs(FrameInputs& in, const ExtractJob& job, const Observer& o
   if (!wild.empty()) observer.warn(file.path + ": " + wild);
   return counts;
 }
-
-namespace {
-
-constexpr std::int64_t kFibersOfSpectrograph = 500;
-
-/// SPECGRPH, else the digit of CAMERA.
-std::optional<std::int64_t> spectrograph_of(const HeaderCards& header) {
-  if (const auto number = header.integer("SPECGRPH")) return number;
-  const std::string camera = header.text("CAMERA").value_or("");
-  if (camera.size() != 2 || camera[1] < '0' || camera[1] > '9') return std::nullopt;
-  return camera[1] - '0';
-}
-
-}  // namespace
 
 void keep_own_fibers(FrameInputs& in, const Observer& observer) {
   const auto count = static_cast<std::size_t>(in.psf->model.nfiber());

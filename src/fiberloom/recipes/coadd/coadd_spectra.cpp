@@ -2,13 +2,13 @@
 #include "fiberloom/recipes/coadd/coadd_spectra.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 #include <unordered_map>
 
 #include "fiberloom/calibrate/coadd.hpp"
 #include "fiberloom/calibrate/resample.hpp"
+#include "fiberloom/formats/spectrograph.hpp"
 #include "fiberloom/recipes/flux_unit.hpp"
 #include "fiberloom/recipes/frame_header.hpp"
 #include "fiberloom/recipes/redshift/exposure_rows.hpp"
@@ -124,15 +124,6 @@ void join_exposure(SpectraFile& exposure, SpectraFile frame) {
   sort_cameras(exposure);
 }
 
-/// SPECGRPH, else the digit of CAMERA ("b3"); -1: nobody says.
-std::int64_t spectrograph_of(const HeaderCards& frame) {
-  if (const auto number = frame.integer("SPECGRPH")) return *number;
-  const std::string camera = frame.text("CAMERA").value_or("");
-  const bool numbered =
-      camera.size() == 2 && std::isdigit(static_cast<unsigned char>(camera[1])) != 0;
-  return numbered ? camera[1] - '0' : -1;
-}
-
 /// Files of spectra as they are; frames as exposures with their cameras side by side.
 std::vector<SpectraFile> read_files(const CoaddJob& job, const Observer& observer) {
   FluxUnits units;
@@ -153,7 +144,8 @@ std::vector<SpectraFile> read_files(const CoaddJob& job, const Observer& observe
       add_exposure_columns(file.header, fibermap);
       file.fibermap = std::move(fibermap);
       file.scores.reset();  // of the frame's own camera
-      const std::pair key{file.header.integer("EXPID").value_or(-1), spectrograph_of(file.header)};
+      const std::pair key{file.header.integer("EXPID").value_or(-1),
+                          spectrograph_of(file.header).value_or(-1)};
       const auto [known, is_new] = exposures.emplace(key, out.size());
       if (!is_new) {
         join_exposure(out[known->second], std::move(file));
@@ -186,7 +178,7 @@ HeaderCards header_of_frames(const HeaderCards& frame) {
   for (const char* key : {"NIGHT", "TILEID"}) {
     if (const auto value = frame.integer(key)) out.set(key, *value);
   }
-  if (const std::int64_t petal = spectrograph_of(frame); petal >= 0) out.set("PETAL", petal);
+  if (const auto petal = spectrograph_of(frame).value_or(-1); petal >= 0) out.set("PETAL", petal);
   for (const char* key : {"SURVEY", "PROGRAM"}) {
     if (const auto value = frame.text(key)) out.set(key, *value);
   }

@@ -9,6 +9,7 @@
 
 #include "fiberloom/calibrate/usable.hpp"
 #include "fiberloom/formats/exposure_qa_file.hpp"
+#include "fiberloom/formats/spectrograph.hpp"
 #include "fiberloom/recipes/calibration_steps.hpp"
 #include "fiberloom/recipes/redshift/tables_of_targets.hpp"
 #include "loom/base/error.hpp"
@@ -107,8 +108,7 @@ Petals read_exposure_files(const CalibrationJob& job, const Observer& observer) 
     StandardStarFile stars = read_standard_stars(path, job.verify);
     const auto fiber = stars.fibermap ? stars.fibermap->integers("FIBER", -1) : std::nullopt;
     const bool numbered = fiber && !fiber->empty() && fiber->front() >= 0;
-    const int number =
-        numbered ? static_cast<int>(fiber->front() / calibration::kFibersOfPetal) : -1;
+    const int number = numbered ? static_cast<int>(fiber->front() / kFibersOfSpectrograph) : -1;
     const int petal = out.of.size() == 1 ? out.of.begin()->first : number;
     if (out.of.count(petal) == 0) {
       observer.warn(path + ": FIBERMAP: stars of no spectrograph that was given; not used");
@@ -132,10 +132,8 @@ calibrate::QaStars stars_of(const StandardStarFile& file, const Petal& petal) {
   const auto& flux = any->second.flux;
   const auto used = flux && flux->stars ? flux->stars->integers("FIBER", -1) : std::nullopt;
   for (std::size_t m = 0; m < file.fibers.size(); ++m) {
-    const std::int64_t wanted = file.fibers[m] % calibration::kFibersOfPetal;
-    const auto is_it = [&](std::int64_t fiber) {
-      return fiber % calibration::kFibersOfPetal == wanted;
-    };
+    const std::int64_t wanted = file.fibers[m] % kFibersOfSpectrograph;
+    const auto is_it = [&](std::int64_t fiber) { return fiber % kFibersOfSpectrograph == wanted; };
     if (used && std::none_of(used->begin(), used->end(), is_it)) continue;
     for (std::size_t row = 0; row < frame.nspec(); ++row) {
       if (!is_it(fibers ? (*fibers)[row] : static_cast<std::int64_t>(row))) continue;

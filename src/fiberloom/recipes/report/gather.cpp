@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "fiberloom/formats/spectrograph.hpp"
 #include "fiberloom/recipes/compare_truth.hpp"
 #include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
@@ -22,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::size_t kWidthSamples = 600;  // of the resolution's width along a spectrum
 constexpr std::size_t kMaxSummary = 16U << 20;
-constexpr std::int64_t kUsualBundle = 25, kFibersPerSpectrograph = 500;
+constexpr std::int64_t kUsualBundle = 25;
 constexpr std::size_t kMaxDepth = 8;
 constexpr std::size_t kMargin = 8;         // pixels around what is lit
 constexpr double kSpotReach = 8;           // columns: half a spot
@@ -271,7 +272,7 @@ void add_statistics(FrameReport& report, std::int64_t bundle_size) {
   report.bundle_size = bundle_size > 0 ? bundle_size : std::atoll(option.c_str());
   if (report.bundle_size <= 0) report.bundle_size = kUsualBundle;
   report.first_fiber = integer_member(report.summary, {"spectra", "specmin"})
-                           .value_or(report.fibers.front() % kFibersPerSpectrograph);
+                           .value_or(report.fibers.front() % kFibersOfSpectrograph);
   report.bundles =
       bundle_statistics(report.frame, report.flags, report.first_fiber, report.bundle_size);
   report.runs = bad_runs(report.flags);
