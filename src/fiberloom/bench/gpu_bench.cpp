@@ -15,6 +15,7 @@
 #include "loom/base/median.hpp"
 #include "loom/device/emulated_device.hpp"
 #include "loom/runtime/executors.hpp"
+#include "loom/runtime/usage.hpp"
 #include "loom/trace/trace.hpp"
 
 namespace fiberloom {
@@ -201,6 +202,7 @@ void many_frames(const Frame& f, DeviceEngine& engine, Executor& executor, const
   fill_places(f, engine, executor, o.frames_in_flight);
   std::atomic<int> next{0};
   const auto start = Clock::now();
+  const double cpu_start = cpu_seconds();
   on_threads(o.frames_in_flight + 1, [&](int) {  // one more prepares its frame meanwhile
     try {
       while (next++ < o.frames) (void)engine.extract(f.ccd, f.psf, f.options, executor);
@@ -210,6 +212,7 @@ void many_frames(const Frame& f, DeviceEngine& engine, Executor& executor, const
     }
   });
   out.overlapped_s = since(start);
+  out.overlapped_cpu_s = cpu_seconds() - cpu_start;
   out.frames = o.frames;
   out.frames_in_flight = o.frames_in_flight;
 }
@@ -224,9 +227,9 @@ void cpu_frames(const Frame& f, int frames, GpuBenchResult& out) {
 }
 
 /// The first card, or the CPU in its place: what is asked for is asked of one.
-std::unique_ptr<Device> open_one(Backend backend) {
+std::unique_ptr<Device> open_one(Backend backend, bool awake) {
   if (backend == Backend::kEmulate) return make_emulated_device();
-  if (backend == Backend::kCuda) return open_cuda_device(0);
+  if (backend == Backend::kCuda) return open_cuda_device(0, {.awake = awake});
   throw Error(Status::kUsage, "bench gpu: the backend must be cuda or emulate");
 }
 
@@ -254,7 +257,7 @@ GpuBenchResult run_gpu_bench(const GpuBenchOptions& o) {
     if (o.done) o.done(out);
   };
   std::vector<std::unique_ptr<Device>> devices;
-  devices.push_back(open_one(o.backend));
+  devices.push_back(open_one(o.backend, o.awake));
   out.device = devices[0]->info();
   part("limits of the card", [&] { out.rates = devices[0]->measure_rates(); });
   DeviceEngineOptions engine_options;
@@ -270,7 +273,7 @@ GpuBenchResult run_gpu_bench(const GpuBenchOptions& o) {
   engine.reset();  // its memory is the next one's
   if (o.scan_targets > 0) {
     part("scan for redshifts", [&] {
-      run_scan_bench(open_one(o.backend),
+      run_scan_bench(open_one(o.backend, o.awake),
                      {o.scan_targets, o.scan_redshifts, o.repeats, o.memory_bytes}, *executor,
                      out.scan);
     });

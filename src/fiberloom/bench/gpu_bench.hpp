@@ -19,6 +19,7 @@ struct GpuBenchOptions {
   Backend backend = Backend::kCuda;
   int fibers = 500, frames = 30, frames_in_flight = 4;
   std::size_t bins = 2326;
+  bool awake = false;    ///< the host asks for the card's end without a pause
   bool defects = false;  ///< dead columns and blocks, saturated rows, a bad amplifier
   std::size_t memory_bytes = 0;
   std::size_t threads = 0;      ///< of the CPU side
@@ -57,8 +58,9 @@ struct GpuBenchResult {
   /// the device, results, the finish.
   std::vector<std::pair<std::string, double>> host;
   int frames = 0, frames_in_flight = 0;
-  double overlapped_s = 0;  ///< all frames, wall, every place on the card in use before
-  double cpu_frame_s = 0;   ///< CPU engine, one thread, best
+  double overlapped_s = 0;      ///< all frames, wall, every place on the card in use before
+  double overlapped_cpu_s = 0;  ///< of all processors of the host, meanwhile
+  double cpu_frame_s = 0;       ///< CPU engine, one thread, best
   std::size_t cpu_bundles = 0;
   GpuBaseline baseline;
   ScanBenchResult scan;

@@ -172,7 +172,8 @@ std::string gpu_bench_table(const GpuBenchResult& r) {
   if (!host.empty()) t += "its host's part, means: " + host + "\n";
   if (r.frames > 0) {
     line("a frame, overlapped", milliseconds(r.overlapped_frame_s()),
-         print(", of %d, %d in flight", r.frames, r.frames_in_flight));
+         print(", of %d, %d in flight; ", r.frames, r.frames_in_flight) +
+             milliseconds(r.overlapped_cpu_s / r.frames) + " of the host's processors");
   }
   if (r.cpu_frame_s > 0) line("one CPU core", milliseconds(r.cpu_frame_s), "");
   const GpuBaseline& b = r.baseline;
@@ -214,9 +215,10 @@ std::string gpu_bench_json(const GpuBenchResult& r) {
       ", \"best_of\": %d, \"compute_s\": %.6g, \"median_compute_s\": %.6g, \"copies_s\": %.6g, "
       "\"spots_again_s\": %.6g, \"frame_s\": %.6g, \"median_frame_s\": %.6g, \"frames\": %d, "
       "\"frames_in_flight\": %d, "
-      "\"overlapped_s\": %.6g, \"overlap\": %.6g, \"cpu_frame_s\": %.6g",
+      "\"overlapped_s\": %.6g, \"overlapped_cpu_s\": %.6g, \"overlap\": %.6g, \"cpu_frame_s\": %.6g",
       r.repeats, r.compute_s, r.median_compute_s, r.copies_s, r.spots_again_s, r.frame_s,
-      r.median_frame_s, r.frames, r.frames_in_flight, r.overlapped_s, r.overlap(), r.cpu_frame_s);
+      r.median_frame_s, r.frames, r.frames_in_flight, r.overlapped_s,
+      r.overlapped_cpu_s, r.overlap(), r.cpu_frame_s);
   t += ", \"asked_for\": " + goals_json(r);
   const GpuBaseline& b = r.baseline;
   t += print(

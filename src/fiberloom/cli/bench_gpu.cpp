@@ -49,6 +49,8 @@ Command make_bench_gpu() {
   };
   add("--fibers", &o.fibers, "fibres of the simulated r camera", between(1, 500));
   add("--bins", &o.bins, "bins of 0.8 Angstrom", between(2, 2326));
+  options.flag("--awake", &o.awake,
+               "ask for the card's end without a pause, to see what waiting asleep costs");
   options.flag("--defects", &o.defects, "dead columns and blocks, saturated rows, a bad amplifier");
   add("--repeats", &o.repeats, "of one frame alone, after one to warm up", between(1, 1000));
   add("--frames", &o.frames, "frames with copies and compute overlapped; 0: none",

@@ -37,7 +37,7 @@ void show_ranges() {}
 /// has frames to read and write, and knows no end where a kernel does not come back.
 class Patience {
  public:
-  explicit Patience(double longest_s) : longest_(longest_s) {}
+  explicit Patience(CardWait wait) : longest_(wait.longest_s), awake_(wait.awake) {}
   /// Has a wait run out? Then the card may still work, and write: nothing that it knows of may be
   /// given back, nor anything be asked that waits for it.
   [[nodiscard]] bool ran_out() const noexcept { return ran_out_; }
@@ -55,7 +55,7 @@ class Patience {
       const auto waited = Clock::now() - begin;
       if (waited > std::chrono::duration<double>(longest_)) ran_out_ = any_ran_out_ = true;
       // late by a sixteenth of the wait at most
-      if (waited > kAwake)
+      if (waited > kAwake && !awake_)
         std::this_thread::sleep_for(std::min<Clock::duration>(waited / 16, kLongestNap));
     }
   }
@@ -65,6 +65,7 @@ class Patience {
 
  private:
   double longest_;
+  bool awake_;
   std::atomic<bool> ran_out_{false};
   inline static std::atomic<bool> any_ran_out_{false};
 };
@@ -184,7 +185,7 @@ double best_time(cudaStream_t stream, Work work) {
 
 class CudaDevice final : public Device {
  public:
-  CudaDevice(int ordinal, double longest_wait_s) : ordinal_(ordinal), patience_(longest_wait_s) {
+  CudaDevice(int ordinal, CardWait wait) : ordinal_(ordinal), patience_(wait) {
     check_cuda(cudaSetDevice(ordinal_), "device");
     check_cuda(cudaGetDeviceProperties(&properties_, ordinal_), "properties");
   }
@@ -297,11 +298,11 @@ int cuda_device_count() noexcept {
   return status == cudaSuccess ? n : 0;
 }
 
-std::unique_ptr<Device> open_cuda_device(int ordinal, double longest_wait_s) {
+std::unique_ptr<Device> open_cuda_device(int ordinal, CardWait wait) {
   const std::string why = why_no_cuda();
   if (!why.empty()) throw Error(Status::kDevice, "GPU: " + why);
   show_ranges();
-  return std::make_unique<CudaDevice>(ordinal, longest_wait_s);
+  return std::make_unique<CudaDevice>(ordinal, wait);
 }
 
 }  // namespace loom

@@ -186,8 +186,12 @@ class Arena {
 /// Seconds after which a card that does not answer is given up, as one that is lost: what it may
 /// still write to stays allocated. Far above any frame, also under a tool that watches each access.
 inline constexpr double kLongestWait = 600;
+/// How the host waits for a card.
+struct CardWait {
+  double longest_s = kLongestWait;
+  bool awake = false;  ///< asks without end, as the runtime's own wait: to measure what sleep costs
+};
 /// Throws kDevice when there is no such device.
-[[nodiscard]] std::unique_ptr<Device> open_cuda_device(int ordinal,
-                                                       double longest_wait_s = kLongestWait);
+[[nodiscard]] std::unique_ptr<Device> open_cuda_device(int ordinal, CardWait wait = {});
 
 }  // namespace loom

@@ -6,7 +6,7 @@ namespace loom {
 
 std::string why_no_cuda() { return "CUDA is not compiled into this program"; }
 int cuda_device_count() noexcept { return 0; }
-std::unique_ptr<Device> open_cuda_device(int, double) {
+std::unique_ptr<Device> open_cuda_device(int, CardWait) {
   throw Error(Status::kDevice, "GPU: " + why_no_cuda());
 }
 

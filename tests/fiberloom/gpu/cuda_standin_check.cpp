@@ -200,7 +200,7 @@ void goes_on_when_a_kernel_hangs(long after) {
   standin::reset({.cards = 2});
   {
     std::vector<std::unique_ptr<Device>> all;
-    for (int i = 0; i < 2; ++i) all.push_back(open_cuda_device(i, 0.05));
+    for (int i = 0; i < 2; ++i) all.push_back(open_cuda_device(i, {.longest_s = 0.05}));
     DeviceEngine engine(std::move(all), {.on_error = OnDeviceError::kCpu});
     const Went went = eight_frames(engine, c, on_one, on_cpu, [&] { standin::hang(1, after); });
     expect(went.right && went.by_cpu == 1, name + ": every frame is right, one by the CPU");

@@ -4,7 +4,7 @@
 // anew after every step, so that a run that is cut short leaves what it found.
 //
 //   gpu_check --device cuda|emulate [--checks yes|no] [--scale tiny|small|full|camera] [--bench]
-//             [--defects] [--fibers N] [--bins N] [--frames N] [--in-flight N] [--patches N]
+//             [--defects] [--awake] [--fibers N] [--bins N] [--frames N] [--in-flight N] [--patches N]
 //             [--cpu-frames N] [--repeats N] [--targets N] [--redshifts N] [--threads N]
 //             [--json FILE]
 #include <algorithm>
@@ -31,11 +31,12 @@ std::map<std::string, std::string> parse(int argc, char** argv) {
       {"--device", "cuda"}, {"--scale", "small"},    {"--bench", ""},       {"--checks", "yes"},
       {"--fibers", "500"},  {"--bins", "2326"},      {"--frames", "30"},    {"--in-flight", "4"},
       {"--targets", "64"},  {"--redshifts", "4088"}, {"--patches", "5000"}, {"--threads", "0"},
-      {"--defects", ""},    {"--cpu-frames", "1"},   {"--repeats", "5"},    {"--json", ""}};
+      {"--defects", ""},    {"--cpu-frames", "1"},   {"--repeats", "5"},    {"--json", ""},
+      {"--awake", ""}};
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
     if (!options.contains(name)) throw Error(Status::kUsage, "gpu_check: " + name + "?");
-    if (name == "--bench" || name == "--defects") {
+    if (name == "--bench" || name == "--defects" || name == "--awake") {
       options[name] = "yes";
     } else if (++i < argc) {
       options[name] = argv[i];
@@ -123,6 +124,7 @@ int run_bench(std::map<std::string, std::string>& o, Record& record) {
   bench.backend = o["--device"] == "emulate" ? Backend::kEmulate : Backend::kCuda;
   bench.fibers = std::stoi(o["--fibers"]);
   bench.bins = std::stoul(o["--bins"]);
+  bench.awake = !o["--awake"].empty();
   bench.defects = !o["--defects"].empty();
   bench.frames = std::stoi(o["--frames"]);
   bench.frames_in_flight = std::stoi(o["--in-flight"]);
