@@ -93,33 +93,28 @@ double truncation_error(const Windows& w, const RootTask& task, int kept, const 
   return *std::max_element(worst, worst + kLanes);
 }
 
-/// The range of bins whose error of that kind, for the whole band, is beyond `allowed`.
-BinRange bins_beyond(const Windows& w, const RootTask& task, const double* s, double allowed,
-                     const RootBuffers& b) {
+/// The bins whose error of that kind, for the whole band, is beyond `allowed`, and those beside
+/// them, which may be as ill off.
+BinRanges bins_beyond(const Windows& w, const RootTask& task, const double* s, double allowed,
+                      const RootBuffers& b) {
   const double share = cut_off_share(task.band, task.band, task.band, tail_of(task.decay));
-  BinRange range{w.nbin, 0};
+  BinRanges beyond;
   for (int row = 0; row + task.band < w.rows; ++row) {
     const double *here = b.weight.data() + row * kLanes, *there = here + task.band * kLanes;
     const double* entry = s + (row * (task.band + 1L) + task.band) * kLanes;
     for (int i = 0; i < kLanes; ++i) {
       if (entry_error(share, entry[i], here[i], there[i]) <= allowed) continue;
       const int j = w.bin(i, row);
-      range.first = std::min(range.first, j);
-      range.last = std::max(range.last, j + task.band + 1);
+      beyond.push_back(bins_left_for(j, task.band, w.nbin));
     }
   }
-  // and those beside them, which may be as ill off
-  return {std::max(range.first - task.band, 0), std::min(range.last + task.band, w.nbin)};
+  return merged(std::move(beyond), 0);
 }
 
-/// S without some bins: their rows become multiples of the identity's, and take no flux. In
-/// b.shifted.
-const double* without_bins(const Windows& w, int band, const double* s, BinRange left,
-                           double diagonal, RootBuffers& b) {
+/// Takes a range of bins out of S: their rows become multiples of the identity's, and take no flux.
+void take_out(const Windows& w, int band, BinRange left, double diagonal, double* out,
+              RootBuffers& b) {
   const long row_size = (band + 1L) * kLanes;
-  double* out =
-      b.shifted.resize(static_cast<std::size_t>(w.rows) * static_cast<std::size_t>(row_size));
-  std::copy(s, s + w.rows * row_size, out);
   for (int i = 0; i < kLanes; ++i) {
     const int first = std::max(left.first - w.bin(i, 0), 0);
     const int end = std::min(left.last - w.bin(i, 0), w.rows);
@@ -133,6 +128,16 @@ const double* without_bins(const Windows& w, int band, const double* s, BinRange
       b.x[at(row, i)] = b.ones[at(row, i)] = 0;
     }
   }
+}
+
+/// S without some bins, in b.shifted.
+const double* without_bins(const Windows& w, int band, const double* s, const BinRanges& left,
+                           double diagonal, RootBuffers& b) {
+  const std::size_t size =
+      static_cast<std::size_t>(w.rows) * static_cast<std::size_t>(band + 1) * kLanes;
+  double* out = b.shifted.resize(size);
+  std::copy(s, s + size, out);
+  for (const BinRange& range : left) take_out(w, band, range, diagonal, out, b);
   return out;
 }
 
@@ -140,12 +145,12 @@ const double* without_bins(const Windows& w, int band, const double* s, BinRange
 /// until it will do: returns what remains of S, null where nothing of that kind helps.
 const double* leave_bins(const Windows& w, const RootTask& task, const double* s, double allowed,
                          RootReport& report, const BandedKernels& banded, RootBuffers& b) {
-  constexpr int kMostAttempts = 3;
-  BinRange left{w.nbin, 0};
+  BinRanges left;
   const double* rest = s;
-  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
-    const BinRange more = bins_beyond(w, task, rest, allowed, b);
-    left = {std::min(left.first, more.first), std::max(left.last, more.last)};
+  for (int attempt = 0; attempt < kMostLeavings; ++attempt) {
+    const BinRanges more = bins_beyond(w, task, rest, allowed, b);
+    left.insert(left.end(), more.begin(), more.end());
+    left = merged(std::move(left), 0);
     rest = without_bins(w, task.band, s, left, report.high, b);
     const double high = upper_bound(w, task.band, rest, banded);
     const double low = lower_bound(w, task.band, rest, high, task.observer, banded, b);
@@ -154,7 +159,7 @@ const double* leave_bins(const Windows& w, const RootTask& task, const double* s
     const double truncation = truncation_error(w, task, task.band, rest, 0, b);
     allowed = allowed_sigma(task.tolerance, high, low);
     if (truncation > allowed) continue;
-    report.left = left;
+    report.left = std::move(left);
     report.left_truncation = report.truncation;
     report.truncation = truncation;
     report.low = low;

@@ -2,6 +2,7 @@
 // Square root of a fibre's marginal precision: flux, ivar and resolution (BS10 eq. 10-16).
 #pragma once
 
+#include "fiberloom/extract/exact/parts.hpp"
 #include "fiberloom/extract/exact/recipe.hpp"
 #include "fiberloom/extract/exact/workspace.hpp"
 #include "loom/base/log.hpp"
@@ -43,9 +44,9 @@ struct RootReport {
   [[nodiscard]] double allowed(const RootTask& task) const {
     return allowed_sigma(task.tolerance, high, low);
   }
-  /// Bins whose band is too narrow, as one range, if they may be left out: these have no result,
-  /// and those beside them a wrong one, as far as couplings reach.
-  BinRange left{0, 0};
+  /// Bins whose band is too narrow, if they may be left out: these have no result, and those beside
+  /// them a wrong one, as far as couplings reach.
+  BinRanges left;
   double left_truncation = 0;  ///< of these
   /// Of the rational root, in sigma of the brightest bin.
   [[nodiscard]] double root_error() const { return root_sigma(error, signal); }

@@ -12,22 +12,13 @@ namespace fiberloom::exact {
 
 namespace {
 
-/// So many bins of a fibre on end with less than half of their light are a defect, and no cosmic
-/// ray.
-constexpr int kDefectBins = 8;
-/// Parts of the axis are done by themselves where that takes fewer rows than this share of all.
-constexpr double kLargestPart = 0.6;
-/// Skirts of parts that are tried, as shares of the guard bins. Couplings fall to 2e-4 over the
-/// first, and what they meet there is small; the seam shows what is left (1e-5 sigma as a rule).
-constexpr double kPartSkirts[] = {0.375, 0.75};
-
 struct Attempt {
   BundleReport report;
   double truncation = 0;
   double root_error = 0;
   bool given_up = false;         ///< the band is too narrow; the report is void
   std::vector<FiberRoot> roots;  ///< of all fibres, where bins may be left out
-  std::vector<BinRange> left;    ///< these bins
+  BinRanges left;                ///< these bins
   double left_truncation = 0;
 };
 
@@ -73,10 +64,10 @@ class Decorrelation {
       int on_end = 0;
       for (int j = 0; j < geometry_.nbin; ++j) {
         const auto bin = static_cast<std::size_t>(j);
-        const bool on_ccd = trace.live[bin] && trace.y0[bin] >= 0 && trace.x0[bin] >= 0 &&
-                            trace.y0[bin] + frame_.plan.ny <= frame_.plan.npix_y &&
-                            trace.x0[bin] + frame_.plan.nx <= frame_.plan.npix_x;
-        on_end = on_ccd && phi[j] < 0.5 ? on_end + 1 : 0;
+        const bool lit =
+            trace.live[bin] && on_ccd(trace.x0[bin], trace.y0[bin], frame_.plan.nx, frame_.plan.ny,
+                                      frame_.plan.npix_x, frame_.plan.npix_y);
+        on_end = lit && is_missing(phi[j]) ? on_end + 1 : 0;
         if (on_end >= kDefectBins) return true;
       }
     }
@@ -170,10 +161,8 @@ class Decorrelation {
         return;
       }
       note(root, seam_difference(windows, task.nd, work_.root), attempt);
-      if (root.left.last > root.left.first) {
-        attempt.left_truncation = std::max(attempt.left_truncation, root.left_truncation);
-        attempt.left.push_back(root.left);
-      }
+      attempt.left_truncation = std::max(attempt.left_truncation, root.left_truncation);
+      attempt.left.insert(attempt.left.end(), root.left.begin(), root.left.end());
       if (may_leave_) {
         attempt.roots[static_cast<std::size_t>(f)].take(windows, work_.root, {0, geometry_.nbin});
       } else if (row_of(f) >= 0) {
@@ -195,31 +184,13 @@ class Decorrelation {
     }
   }
 
-  /// The parts that hold all bins that were left out, of any fibre.
-  [[nodiscard]] std::vector<BinRange> parts_of(const Attempt& attempt, int skirt) const {
-    std::vector<BinRange> all, parts;
-    for (const BinRange& left : attempt.left)
-      all.push_back({std::max(left.first - skirt, 0), std::min(left.last + skirt, geometry_.nbin)});
-    std::sort(all.begin(), all.end(), [](const BinRange& a, const BinRange& b) {
-      return a.first != b.first ? a.first < b.first : a.last < b.last;
-    });
-    for (const BinRange& range : all) {
-      if (parts.empty() || range.first > parts.back().last + skirt) {
-        parts.push_back(range);
-      } else {
-        parts.back().last = std::max(parts.back().last, range.last);
-      }
-    }
-    return parts;
-  }
-
   /// Looks at the bins that were left out by themselves. False: that costs too much, or does not
   /// agree with the bins around them.
   bool do_parts(const Windows& whole, Attempt& attempt) {
     if (attempt.left.empty()) return true;
-    for (const double share : kPartSkirts) {
+    for (int i = 0; i < kPartTries; ++i) {
       Attempt trial = attempt;
-      if (!do_parts(whole, static_cast<int>(share * frame_.grid.guard), trial)) continue;
+      if (!do_parts(whole, part_skirt(i, frame_.grid.guard), trial)) continue;
       attempt = std::move(trial);
       return true;
     }
@@ -227,10 +198,8 @@ class Decorrelation {
   }
 
   bool do_parts(const Windows& whole, int skirt, Attempt& attempt) {
-    const std::vector<BinRange> parts = parts_of(attempt, skirt);
-    int rows = 0;
-    for (const BinRange& part : parts) rows += cut_part(geometry_.nbin, part, skirt).rows;
-    if (rows > kLargestPart * whole.rows) return false;
+    const BinRanges parts = parts_of(attempt.left, skirt, geometry_.nbin);
+    if (!worth_parts(parts, skirt, whole)) return false;
     const int narrow = attempt.report.half_bandwidth;
     for (const BinRange& part : parts) {
       const Windows windows = cut_part(geometry_.nbin, part, skirt);

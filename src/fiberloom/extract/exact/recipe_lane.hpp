@@ -132,6 +132,17 @@ FL_LANE_HD inline double entry_error(double share, double entry, double here, do
   return share * ::fabs(entry) * (here < there ? there : here);
 }
 
+// ---- defects
+
+/// So many bins of a fibre on end, on the CCD, with less than half of their light are a defect, and
+/// no cosmic ray.
+inline constexpr int kDefectBins = 8;
+FL_LANE_HD inline bool is_missing(double phi) { return phi < 0.5; }
+/// Are all pixels of a spot on the CCD?
+FL_LANE_HD inline bool on_ccd(int x0, int y0, int nx, int ny, int npix_x, int npix_y) {
+  return y0 >= 0 && x0 >= 0 && y0 + ny <= npix_y && x0 + nx <= npix_x;
+}
+
 // ---- results
 
 /// The window whose core holds bin j, counted from the first window's; bins behind are the last's.
