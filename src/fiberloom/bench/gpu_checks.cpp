@@ -9,6 +9,7 @@
 #include "fiberloom/bench/gpu_agreement.hpp"
 #include "fiberloom/bench/scan_checks.hpp"
 #include "fiberloom/bench/small_case.hpp"
+#include "fiberloom/extract/exact/engine.hpp"
 #include "fiberloom/simulate/exposure.hpp"
 #include "fiberloom/simulate/simulated_psf.hpp"
 #include "loom/base/print.hpp"
@@ -161,7 +162,10 @@ class Checks {
   }
 
   Verdict agrees(const Case& c) {
-    const ExtractResult cpu = extract_exact(c.ccd, c.psf, c.options, *executor_);
+    exact::Tuning tuning = exact::tuning_of(c.options);
+    tuning.narrow_parts = false;  // as a device has them
+    const ExtractResult cpu =
+        exact::extract(c.ccd, c.psf, c.options, tuning, active_isa(), *executor_, {}, nullptr);
     const ExtractResult gpu = extract(*engine(), c);
     const GpuAgreement a = compare_with_cpu(cpu, gpu);
     const std::size_t left = gpu.device.cpu_bundles.size(), all = cpu.bundles.size();

@@ -215,10 +215,11 @@ std::string gpu_bench_json(const GpuBenchResult& r) {
       ", \"best_of\": %d, \"compute_s\": %.6g, \"median_compute_s\": %.6g, \"copies_s\": %.6g, "
       "\"spots_again_s\": %.6g, \"frame_s\": %.6g, \"median_frame_s\": %.6g, \"frames\": %d, "
       "\"frames_in_flight\": %d, "
-      "\"overlapped_s\": %.6g, \"overlapped_cpu_s\": %.6g, \"overlap\": %.6g, \"cpu_frame_s\": %.6g",
+      "\"overlapped_s\": %.6g, \"overlapped_cpu_s\": %.6g, \"overlap\": %.6g, \"cpu_frame_s\": "
+      "%.6g",
       r.repeats, r.compute_s, r.median_compute_s, r.copies_s, r.spots_again_s, r.frame_s,
-      r.median_frame_s, r.frames, r.frames_in_flight, r.overlapped_s,
-      r.overlapped_cpu_s, r.overlap(), r.cpu_frame_s);
+      r.median_frame_s, r.frames, r.frames_in_flight, r.overlapped_s, r.overlapped_cpu_s,
+      r.overlap(), r.cpu_frame_s);
   t += ", \"asked_for\": " + goals_json(r);
   const GpuBaseline& b = r.baseline;
   t += print(

@@ -12,6 +12,7 @@
 #define FL_LANE_HD __host__ __device__
 #define FL_UNROLL _Pragma("unroll 16")
 #define FL_UNROLL_ALL _Pragma("unroll")
+#define FL_UNROLL_FEW _Pragma("unroll 4")
 #define FL_NO_UNROLL _Pragma("unroll 1")
 #else
 #define FL_LANE_HD
@@ -22,6 +23,7 @@
 #define FL_STRAIGHT_LINES
 #endif
 #define FL_UNROLL_ALL FL_UNROLL
+#define FL_UNROLL_FEW
 #define FL_NO_UNROLL
 #endif
 

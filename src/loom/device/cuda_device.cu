@@ -45,7 +45,7 @@ class Patience {
   [[nodiscard]] static bool any_ran_out() noexcept { return any_ran_out_; }
   void wait(cudaStream_t stream) {
     using Clock = std::chrono::steady_clock;
-    constexpr std::chrono::microseconds kAwake{20}, kLongestNap{1000};
+    constexpr std::chrono::microseconds kAwake{200}, kLongestNap{1000};
     const auto begin = Clock::now();
     for (;;) {
       if (ran_out_) fail();

@@ -4,7 +4,8 @@
 // anew after every step, so that a run that is cut short leaves what it found.
 //
 //   gpu_check --device cuda|emulate [--checks yes|no] [--scale tiny|small|full|camera] [--bench]
-//             [--defects] [--awake] [--fibers N] [--bins N] [--frames N] [--in-flight N] [--patches N]
+//             [--defects] [--awake] [--fibers N] [--bins N] [--frames N] [--in-flight N] [--patches
+//             N]
 //             [--cpu-frames N] [--repeats N] [--targets N] [--redshifts N] [--threads N]
 //             [--json FILE]
 #include <algorithm>

@@ -226,6 +226,7 @@ class Decorrelation {
   /// defect their equations were made of the neighbour's.
   PartPass do_part(const Windows& windows, BinRange part, int band, Attempt& attempt) {
     RootTask task = task_of(band);
+    if (!frame_.tuning.narrow_parts) task.least_band = band;
     PartPass pass{band};
     Attempt found;
     std::vector<FiberRoot> roots = attempt.roots;

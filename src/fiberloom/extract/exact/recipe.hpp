@@ -63,10 +63,7 @@ inline constexpr double kSolveShare = 1e-4, kRootShare = 1e-3;
 /// brightest bin.
 [[nodiscard]] inline RationalRoot choose_poles(double low, double high, double signal,
                                                double root_tolerance) {
-  const double tolerance = std::max(root_tolerance / (1.0 + signal), 1e-14);
-  return rational_root(low, high, pole_count(high / low, tolerance));
+  return rational_root(low, high, pole_count(high / low, pole_tolerance(root_tolerance, signal)));
 }
-/// The error of that root in sigma of the brightest bin.
-[[nodiscard]] inline double root_sigma(double error, double signal) { return error * (1 + signal); }
 
 }  // namespace fiberloom::exact

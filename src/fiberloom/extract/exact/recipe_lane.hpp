@@ -132,6 +132,16 @@ FL_LANE_HD inline double entry_error(double share, double entry, double here, do
   return share * ::fabs(entry) * (here < there ? there : here);
 }
 
+// ---- poles
+
+/// Relative error of a root that may be wrong by `root_tolerance` sigma in a bin of that signal.
+FL_LANE_HD inline double pole_tolerance(double root_tolerance, double signal) {
+  const double tolerance = root_tolerance / (1.0 + signal);
+  return tolerance < 1e-14 ? 1e-14 : tolerance;
+}
+/// The error of a root in sigma of the brightest bin.
+FL_LANE_HD inline double root_sigma(double error, double signal) { return error * (1 + signal); }
+
 // ---- defects
 
 /// So many bins of a fibre on end, on the CCD, with less than half of their light are a defect, and

@@ -46,15 +46,14 @@ DeviceFrame::DeviceFrame(const Problem& problem, bool pixels_are_double, bool wa
 }
 
 DeviceFrame::DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model,
-                         Stream& stream, const DeviceKernels& kernels, Executor& executor,
-                         const Observer& observer, void* memory, std::size_t bytes,
-                         std::span<std::byte> mail, std::size_t shared_bytes)
+                         Stream& stream, const DeviceKernels& kernels, const Observer& observer,
+                         void* memory, std::size_t bytes, std::span<std::byte> mail,
+                         std::size_t shared_bytes)
     : p_(problem),
       double_pixels_(pixels_are_double),
       want_model_(want_model),
       stream_(&stream),
       k_(&kernels),
-      executor_(&executor),
       observer_(&observer),
       shared_bytes_(shared_bytes),
       mail_(stream, mail) {
@@ -110,6 +109,7 @@ void DeviceFrame::lay_out(Arena& a) {
   n_.rhs = take_packs(a, f, rows, 1);
   n_.phi = take_packs(a, f, rows, 1);
   x_ = take_packs(a, f, rows, 1);
+  roots_ = take_packs(a, f, p_.nbin, p_.options.ndiag / 2 + 3);
   const int nspec = fiber_count(p_.options, p_.plan.nfiber);
   result_.spec_min = p_.options.spec_min;
   result_.nspec = nspec;

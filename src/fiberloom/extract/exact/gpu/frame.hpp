@@ -37,8 +37,8 @@ class DeviceFrame {
   /// All must outlive this. `observer` is asked for a stop between launches. `shared_bytes`: what
   /// the threads of a block may share.
   DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model, Stream& stream,
-              const DeviceKernels& kernels, Executor& executor, const Observer& observer,
-              void* memory, std::size_t bytes, std::span<std::byte> mail, std::size_t shared_bytes);
+              const DeviceKernels& kernels, const Observer& observer, void* memory,
+              std::size_t bytes, std::span<std::byte> mail, std::size_t shared_bytes);
 
   /// Copies pixels ([npix_y][npix_x]) and geometry. All three point to page-locked memory that
   /// stays until the next synchronization; `spare` has upload_bytes().
@@ -90,7 +90,6 @@ class DeviceFrame {
   bool double_pixels_, want_model_;
   Stream* stream_ = nullptr;
   const DeviceKernels* k_ = nullptr;
-  Executor* executor_ = nullptr;  ///< for what the host computes in between
   const Observer* observer_ = nullptr;
   std::size_t shared_bytes_ = 0;
   Mailbox mail_;
@@ -99,7 +98,7 @@ class DeviceFrame {
   CcdView ccd_{};
   TraceView trace_{};
   NormalView n_;
-  Packs x_;
+  Packs x_, roots_;  ///< solution; what roots are by bin, as TakeArgs has them
   ResultView result_{};
   double* median_ = nullptr;
   SpotArgs spot_args_{};

@@ -17,6 +17,7 @@ void fill_band(DeviceKernels& k) {
   k.sweep_terms[I] = &Run::template launch_blocks<SweepTermKernel<kB>>;
   if constexpr (is_wide(kB)) {
     k.sweep_factor[I] = &Run::template launch_blocks<WideSweepFactorKernel<kB>>;
+    k.wide_terms[I] = &Run::template launch_blocks<WideTermKernel<kB>>;
     k.factor[I] = &Run::template launch_blocks<WideProofKernel<kB>>;
     k.alternate[I] = &Run::template launch_blocks<WideAlternateKernel<kB>>;
     k.pole[I] = &Run::template launch_blocks<WidePoleKernel<kB>>;
@@ -65,7 +66,16 @@ void fill_common(DeviceKernels& k) {
   k.weight = &Run::template launch<RootWeightKernel>;
   k.truncation = &Run::template launch<RootTruncationKernel>;
   k.worst = &Run::template launch<RootWorstKernel>;
+  k.poles = &Run::template launch<RootPolesKernel>;
   k.pole_sum = &Run::template launch_blocks<PoleSumKernel>;
+  k.defects = &Run::template launch<DefectKernel>;
+  k.leave_copy = &Run::template launch<LeaveCopyKernel>;
+  k.leave_beyond = &Run::template launch<LeaveBeyondKernel>;
+  k.leave_mark = &Run::template launch<LeaveMarkKernel>;
+  k.leave_out = &Run::template launch<LeaveOutKernel>;
+  k.leave_union = &Run::template launch<LeaveUnionKernel>;
+  k.gather_part = &Run::template launch<PartGatherKernel>;
+  k.take = &Run::template launch<RootTakeKernel>;
   k.scatter = &Run::template launch_blocks<ScatterKernel>;
   k.seam = &Run::template launch<SeamKernel>;
   k.light = &Run::template launch<LightKernel>;

@@ -4,6 +4,7 @@
 
 #include "fiberloom/extract/exact/gpu/assemble_lane.hpp"
 #include "fiberloom/extract/exact/gpu/fit_lane.hpp"
+#include "fiberloom/extract/exact/gpu/leave_lane.hpp"
 #include "fiberloom/extract/exact/gpu/prior_lane.hpp"
 #include "fiberloom/extract/exact/gpu/scatter_lane.hpp"
 #include "fiberloom/extract/exact/gpu/solve_lane.hpp"
@@ -43,11 +44,16 @@ struct DeviceKernels {
   Launch<CgArgs> precondition_factor[kBandCount], precondition[kBandCount];
   Launch<SweepArgs> sweep_load, sweep_merge;
   // of wide bands with as many blocks as narrow ones have threads: factors, alternate, pole
-  Launch<SweepArgs> sweep_factor[kBandCount], sweep_terms[kBandCount];
+  Launch<SweepArgs> sweep_factor[kBandCount], sweep_terms[kBandCount], wide_terms[kBandCount];
   Launch<RootArgs> narrow, rows, high, guess, prove, weight, truncation, worst;
   Launch<RootArgs> factor[kBandCount], alternate[kBandCount];
+  Launch<RootPolesArgs> poles;
   Launch<PoleArgs> pole[kBandCount], pole_sum;
-  Launch<ScatterArgs> scatter, seam;
+  Launch<DefectArgs> defects;
+  Launch<LeaveArgs> leave_copy, leave_beyond, leave_mark, leave_out, leave_union;
+  Launch<PartArgs> gather_part;
+  Launch<TakeArgs> take, seam;
+  Launch<ScatterArgs> scatter;
   Launch<DiagnoseArgs> light, chi2, gather;
   Launch<FitArgs> fit, fit_sum;
 };

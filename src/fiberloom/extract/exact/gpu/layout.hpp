@@ -5,7 +5,7 @@
 #pragma once
 
 #include "fiberloom/extract/exact/recipe_lane.hpp"
-#include "loom/linalg/rational_root.hpp"
+#include "loom/linalg/rational_root_lane.hpp"
 
 namespace fiberloom::exact::gpu {
 

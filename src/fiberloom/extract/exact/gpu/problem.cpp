@@ -12,8 +12,7 @@ namespace fiberloom::exact::gpu {
 
 namespace {
 
-/// Bins of a core: short windows are free while threads are what is missing.
-constexpr int kSweepCore = 16, kSolveCore = 128;
+constexpr int kSolveCore = 128;
 
 std::string why_not(const CameraBundle& b, const ExtractOptions& options, const Tuning& tuning) {
   const BundleGeometry& g = b.geometry;
@@ -80,6 +79,9 @@ void pack_traces(Problem& p, Executor& executor) {
   });
 }
 
+/// Rows of the last window behind the last bin.
+int rows_over(const Cut& c, int bins) { return c.first(c.count - 1) + c.rows - bins; }
+
 }  // namespace
 
 Cut short_windows(int nbin, int core, int skirt) {
@@ -96,10 +98,18 @@ int Problem::half_of(int bundle) const { return round_up_coupling(geometry_of(bu
 /// What is left out at both ends of a solve has fallen on its way there and on its way back: to
 /// 1e-13 over two thirds of the guard.
 int Problem::sweep_skirt() const { return (2 * grid.guard + 2) / 3; }
-Cut Problem::sweep_cut() const {
-  Cut cut = short_windows(nbin, kSweepCore, sweep_skirt());
+Cut Problem::sweep_cut(int bins, int core) const {
+  Cut cut = short_windows(bins, core, sweep_skirt());
   cut.rows = cut.skirt + cut.stride;  // a factor comes from above
   return cut;
+}
+
+int Problem::sweep_margin(int bins) const {
+  // windows are read up to kMostInRegisters rows past their ends
+  static_assert(lane::kMostInRegisters <= 2 * kLanes);
+  return std::max({rows_over(sweep_cut(bins), bins), 2 * grid.guard + kLanes,
+                   grid.guard + kWidestBand + kWidestCoupling}) +
+         2 * kLanes;
 }
 
 Problem make_problem(const PsfModel& psf, const ExtractOptions& options, const Tuning& tuning,
@@ -132,12 +142,7 @@ Problem make_problem(const PsfModel& psf, const ExtractOptions& options, const T
   // the preconditioner is the whole fibre's to what the guard leaves, 1e-10: far less than costs an
   // iteration
   p.solve_cut = short_windows(p.nbin, kSolveCore, p.grid.guard);
-  const auto over = [&](const Cut& c) { return c.first(c.count - 1) + c.rows - p.nbin; };
-  // windows are read up to kMostInRegisters rows past their ends
-  static_assert(lane::kMostInRegisters <= 2 * kLanes);
-  p.margin = std::max({over(p.sweep_cut()), over(p.solve_cut), 2 * p.grid.guard + kLanes,
-                       p.grid.guard + kWidestBand + kWidestCoupling}) +
-             2 * kLanes;
+  p.margin = std::max(p.sweep_margin(p.nbin), rows_over(p.solve_cut, p.nbin) + 2 * kLanes);
   return p;
 }
 

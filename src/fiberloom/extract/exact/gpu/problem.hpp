@@ -13,6 +13,10 @@
 
 namespace fiberloom::exact::gpu {
 
+/// Bins of the core of a sweep's window: short ones are free while threads are what is missing, as
+/// in parts of the axis.
+inline constexpr int kSweepCore = 16, kPartSweepCore = 8;
+
 /// A bundle that the device does not treat, and why.
 struct LeftToCpu {
   std::size_t bundle = 0;  ///< index into Problem::bundles
@@ -55,7 +59,10 @@ struct Problem {
   [[nodiscard]] int half_of(int bundle) const;
   /// Bins around a row that a step of a sweep looks at.
   [[nodiscard]] int sweep_skirt() const;
-  [[nodiscard]] Cut sweep_cut() const;
+  /// Windows of sweeps over `bins`: those of the grid, or of a part of it.
+  [[nodiscard]] Cut sweep_cut(int bins, int core = kSweepCore) const;
+  /// Rows that arrays of them have more at both ends, at least.
+  [[nodiscard]] int sweep_margin(int bins) const;
   [[nodiscard]] const BundleGeometry& geometry_of(int bundle) const {
     return (*camera)[device_bundle[static_cast<std::size_t>(bundle)]].geometry;
   }

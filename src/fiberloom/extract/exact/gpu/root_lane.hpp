@@ -22,16 +22,17 @@ inline constexpr int kMostKept = 8;
 
 struct RootArgs {
   Shape shape;
-  int count;         ///< fibres of the batch ("positions")
-  const int* fiber;  ///< [count] fibre of the frame
-  const int* place;  ///< [count] where wide_s has it
+  int count;          ///< fibres of the batch ("positions")
+  const int* source;  ///< [count] where x and ones have it
+  const int* place;   ///< [count] where wide_s has it
   Cut cut;
   int band;      ///< of s
   Packs s;       ///< by position and bin, width band + 1
   Packs wide_s;  ///< what s is cut from
   int wide_band;
-  Packs x;             ///< by fibre and bin
-  const double* ones;  ///< [rows by bin][32]: 1 inside the grid, 0 outside
+  Packs x;             ///< by source and bin
+  const double* ones;  ///< the same: 1 inside the grid, 0 outside
+  long ones_pack;      ///< from 32 sources to the next; 0: all have the same
   // lanes (position pack, window, position), rows of a window
   Packs l, inv_d, solution, weight;
   double *pivot, *norm;  ///< [lanes]
@@ -42,6 +43,13 @@ struct RootArgs {
   double decay;
   double* truncation;       ///< [nkept][lanes]
   double* truncation_part;  ///< [nkept][parts][lanes]
+  [[nodiscard]] FL_LANE_HD const double* x_at(int position, long row) const {
+    return x.at(source[position], row);
+  }
+  [[nodiscard]] FL_LANE_HD const double* ones_at(int position, long row) const {
+    const int at = source[position];
+    return ones + at / kWarp * ones_pack + row * kWarp + at % kWarp;
+  }
 };
 
 /// S cut to the batch's band. Threads: rows by bin x padded count.
@@ -72,7 +80,7 @@ struct RootRowsKernel {
       for (int d = 1; d <= a.band && row - d >= begin; ++d) sum += absolute(*a.s.at(i, row - d, d));
       high = largest(high, sum);
       if (row >= a.shape.margin && row < a.shape.margin + a.shape.nbin) {
-        const double x = *a.x.at(a.fiber[i], row);
+        const double x = *a.x_at(static_cast<int>(i), row);
         signal = largest(signal, *a.s.at(i, row) * x * x);
       }
     }
@@ -126,7 +134,7 @@ struct RootAlternateKernel {
   using Args = RootArgs;
   FL_LANE_HD static void run(long lane, const Args& a) {
     const RootLane p = RootLane::of(lane, a.cut);
-    if (p.position >= a.count) return;
+    if (p.position >= a.count || !a.state[p.position].trying) return;
     double* v = a.solution.at(lane, 0);
     const int first = a.cut.first(p.window), nbin = a.shape.nbin;
     double norm = 0;
@@ -149,7 +157,7 @@ FL_LANE_HD inline long root_lane(int position, int window, const Cut& cut) {
 struct RootGuessKernel {
   using Args = RootArgs;
   FL_LANE_HD static void run(long i, const Args& a) {
-    if (i >= a.count) return;
+    if (i >= a.count || !a.state[i].trying) return;
     double pivot = 1e300, norm = 0;
     for (int w = 0; w < a.cut.count; ++w) {
       const long lane = root_lane(static_cast<int>(i), w, a.cut);
@@ -196,8 +204,8 @@ struct RootWeightKernel {
     const RootLane p = RootLane::of(lane, a.cut);
     if (row >= a.cut.rows || p.position >= a.count) return;
     const long at = a.shape.margin + a.cut.first(p.window) + row;
-    *a.weight.at(lane, row) = row_weight(*a.s.at(p.position, at), *a.x.at(a.fiber[p.position], at),
-                                         *a.solution.at(lane, row));
+    *a.weight.at(lane, row) =
+        row_weight(*a.s.at(p.position, at), *a.x_at(p.position, at), *a.solution.at(lane, row));
   }
 };
 
@@ -230,7 +238,8 @@ struct RootTruncationKernel {
     a.truncation_part[thread] = worst;
   }
 };
-/// The worst part of each window. Threads: nkept x lanes.
+/// The worst part of each window: all windows of a position by one thread would take seven times as
+/// long. Threads: nkept x lanes.
 struct RootWorstKernel {
   using Args = RootArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
@@ -252,12 +261,45 @@ struct PoleArgs {
   int nd;
   const long* task;     ///< [last - first + 1] first task of a position
   const int* poles;     ///< [count], 0: not taken here
+  const int* rows;      ///< [count] of an axis that is shorter than the others'; null: all the same
   const double *t, *c;  ///< [count][kMostPoles]
   // lanes: tasks, rows of a window
   Packs l, inv_d, v1, vx;   ///< of wide bands `l` alone, as WidePoleKernel has it
   Packs out;                ///< rows [skirt - 1, skirt + stride] of a window, nd + 3 wide
   Packs sums;               ///< lanes of root, rows as out
   int out_first, out_rows;  ///< those rows, as far as they are there
+};
+
+struct ChosenPoles {
+  double error;  ///< relative, of the root
+  int count;
+};
+struct RootPolesArgs {
+  RootArgs root;
+  const int* wanted;  ///< [count]
+  double tolerance;   ///< sigma
+  int* poles;
+  double *t, *c;        ///< as PoleArgs has them
+  ChosenPoles* chosen;  ///< [count]
+};
+/// As choose_poles(), from the states. Threads: count x kMostPoles.
+struct RootPolesKernel {
+  using Args = RootPolesArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const int i = static_cast<int>(thread / kMostPoles), k = static_cast<int>(thread % kMostPoles);
+    if (i >= a.root.count) return;
+    const RootState& s = a.root.state[i];
+    const double kappa = s.high / s.low;
+    const int n = a.wanted[i] != 0 ? pole_count(kappa, pole_tolerance(a.tolerance, s.signal)) : 0;
+    if (k == 0) {
+      a.poles[i] = n;
+      a.chosen[i] = {n > 0 ? root_error(kappa, n) : 0.0, n};
+    }
+    if (k >= n) return;
+    const RootPole pole = RootNodes(s.low, s.high, n)[k];
+    a.t[thread] = pole.t;
+    a.c[thread] = pole.c;
+  }
 };
 
 /// Whose pole a task is.
@@ -285,8 +327,7 @@ struct PoleKernel {
     const RootArgs& r = a.root;
     const long row = r.shape.margin + r.cut.first(p.window);
     const double* s = r.s.at(p.position, row);
-    const double* x = r.x.at(r.fiber[p.position], row);
-    const double* ones = r.ones + row * kWarp + p.position % kWarp;
+    const double *x = r.x_at(p.position, row), *ones = r.ones_at(p.position, row);
     const WarpLane t(a.t[p.position * kMostPoles + p.pole]),
         c(a.c[p.position * kMostPoles + p.pole]);
     lane::root_pole_registers<WarpLane, B>(

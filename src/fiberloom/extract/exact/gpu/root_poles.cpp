@@ -33,11 +33,11 @@ std::size_t RootStage::pole_bytes(const DeviceFrame& frame, int band, const Cut&
 
 /// Walks the ladder of bands for the fibres that may have a narrower one, all that try the same
 /// band at once.
-void RootStage::narrow(Batch& batch, const Packs& s, Arena scratch) {
+void RootStage::narrow(Batch& batch, const RootArgs& wide, Arena scratch) {
   for (Place& place : batch.places) {
-    if (sums_[static_cast<std::size_t>(place.bundle)].out) continue;
+    if (sums_[static_cast<std::size_t>(place.attempt)].out) continue;
     place.root_band = batch.band;
-    place.chosen = place.truncation.back();
+    place.chosen = place.widest_truncation;
   }
   std::vector<char> settled(batch.places.size(), 0);
   for (std::size_t k = 0; k + 1 < batch.kept.size(); ++k) {
@@ -46,7 +46,7 @@ void RootStage::narrow(Batch& batch, const Packs& s, Arena scratch) {
     for (std::size_t i = 0; i < batch.places.size(); ++i) {
       const Place& place = batch.places[i];
       if (place.root_band == 0 || settled[i] != 0) continue;
-      const int bundle = batch.attempts[static_cast<std::size_t>(place.bundle)].bundle;
+      const int bundle = batch.attempts[static_cast<std::size_t>(place.attempt)].bundle;
       const int least = least_band(p_.geometry_of(bundle), p_.options, p_.tuning);
       if (may_do_with(band, least, batch.band) && !(place.truncation[k] > place.allowed))
         who.push_back(i);
@@ -54,25 +54,29 @@ void RootStage::narrow(Batch& batch, const Packs& s, Arena scratch) {
     if (who.empty()) continue;
     Arena memory = scratch;
     const int count = static_cast<int>(who.size());
-    RootArgs root = root_arrays(f_, count, band, batch.cut, memory);
-    root.s = take_packs(memory, count, f_.shape_.rows(), band + 1);
-    root.wide_s = s;
+    RootArgs root = root_arrays(f_, batch.axis, count, band, batch.cut, memory);
+    root.x = wide.x;
+    root.ones = wide.ones;
+    root.ones_pack = wide.ones_pack;
+    root.s = take_packs(memory, count, batch.axis.shape.rows(), band + 1);
+    root.wide_s = wide.s;
     root.wide_band = batch.band;
-    std::vector<int> fibers, places;
+    const bool by_fiber = wide.x.data == f_.x_.data;
+    std::vector<int> source, places;
     std::vector<RootState> start;
     for (const std::size_t i : who) {
       const Place& place = batch.places[i];
-      fibers.push_back(place.fiber);
+      source.push_back(by_fiber ? place.fiber : static_cast<int>(i));
       places.push_back(static_cast<int>(i));
       start.push_back({place.high, 0.0, place.signal, 0.0, 1, 0});
     }
     std::vector<RootState> states;
     {
       const DeviceStage stage(stream_, "bounds");
-      f_.mail_.send(root.fiber, fibers);
+      f_.mail_.send(root.source, source);
       f_.mail_.send(root.place, places);
       f_.mail_.send(root.state, start);
-      k_.narrow(stream_, f_.shape_.rows() * padded(count), root);
+      k_.narrow(stream_, batch.axis.shape.rows() * padded(count), root);
       states = prove(root);
     }
     for (std::size_t i = 0; i < who.size(); ++i) {
@@ -87,38 +91,70 @@ void RootStage::narrow(Batch& batch, const Packs& s, Arena scratch) {
   }
 }
 
-/// Poles of each place of a batch, those of place i from i x kMostPoles on.
-struct RootStage::Poles {
-  explicit Poles(std::size_t places)
-      : count(places, 0), t(places * kMostPoles, 0.0), c(t), error(places, 0.0) {}
-  [[nodiscard]] bool none() const {
-    return std::all_of(count.begin(), count.end(), [](int k) { return k == 0; });
-  }
-  std::vector<int> count;
-  std::vector<double> t, c, error;
-};
-
-/// Of those places whose band is `band`; their bundles remember the most of them.
-RootStage::Poles RootStage::choose_poles(const Batch& batch, int band,
-                                         const std::vector<std::size_t>& place_of) {
-  Poles poles(place_of.size());
-  f_.executor_->run(place_of.size(), [&](std::size_t i) {  // the device waits for these
+/// Poles of those places whose band is `root`'s; how many of each. Their bundles remember the most
+/// of them.
+std::vector<int> RootStage::choose_poles(const Batch& batch, const RootArgs& root,
+                                         const std::vector<std::size_t>& place_of, PoleArgs& poles,
+                                         Arena& scratch) {
+  const std::size_t n = place_of.size();
+  std::vector<int> wanted, count;
+  for (const std::size_t i : place_of) wanted.push_back(batch.places[i].root_band == root.band);
+  if (std::find(wanted.begin(), wanted.end(), 1) == wanted.end()) return {};
+  RootPolesArgs args{};
+  args.root = root;
+  args.tolerance = kRootShare * p_.tuning.tolerance_sigma;
+  int* on_device = scratch.take<int>(n);
+  args.wanted = on_device;
+  args.poles = scratch.take<int>(n);
+  args.t = scratch.take<double>(n * kMostPoles);
+  args.c = scratch.take<double>(n * kMostPoles);
+  args.chosen = scratch.take<ChosenPoles>(n);
+  f_.mail_.send(on_device, wanted);
+  k_.poles(stream_, static_cast<long>(n) * kMostPoles, args);
+  std::vector<ChosenPoles> chosen(n);
+  f_.mail_.receive(args.chosen, chosen);
+  poles.poles = args.poles;
+  poles.t = args.t;
+  poles.c = args.c;
+  for (std::size_t i = 0; i < n; ++i) {
+    count.push_back(chosen[i].count);
+    if (chosen[i].count == 0) continue;
     const Place& place = batch.places[place_of[i]];
-    if (place.root_band != band) return;
-    const RationalRoot rational = exact::choose_poles(place.low, place.high, place.signal,
-                                                      kRootShare * p_.tuning.tolerance_sigma);
-    poles.count[i] = static_cast<int>(rational.t.size());
-    const auto at = static_cast<long>(i * kMostPoles);
-    std::copy(rational.t.begin(), rational.t.end(), poles.t.begin() + at);
-    std::copy(rational.c.begin(), rational.c.end(), poles.c.begin() + at);
-    poles.error[i] = root_sigma(rational.error, place.signal);
-  });
-  for (std::size_t i = 0; i < place_of.size(); ++i) {
-    Sums& sums = sums_[static_cast<std::size_t>(batch.places[place_of[i]].bundle)];
-    sums.poles = std::max(sums.poles, poles.count[i]);
-    sums.root_error = std::max(sums.root_error, poles.error[i]);
+    Sums& sums = sums_[static_cast<std::size_t>(place.attempt)];
+    sums.poles = std::max(sums.poles, chosen[i].count);
+    sums.root_error = std::max(sums.root_error, root_sigma(chosen[i].error, place.signal));
   }
-  return poles;
+  return count;
+}
+
+/// Parts are as long as they are, and what is read of them begins behind their skirt.
+void RootStage::send_lengths(const Batch& batch, PoleArgs& poles, Arena& scratch) {
+  poles.out_first = std::max(0, batch.attempts.front().skirt - 1);
+  poles.out_rows -= poles.out_first;
+  std::vector<int> rows;
+  for (const Place& place : batch.places)
+    rows.push_back(batch.attempts[static_cast<std::size_t>(place.attempt)].own_length());
+  int* on_device = scratch.take<int>(rows.size());
+  f_.mail_.send(on_device, rows);
+  poles.rows = on_device;
+}
+
+/// Where they belong in the frame.
+void RootStage::send_places(const Batch& batch, const std::vector<std::size_t>& place_of,
+                            const TakeArgs& take) {
+  std::vector<int> fiber, origin, first, last;
+  for (const std::size_t i : place_of) {
+    const Place& place = batch.places[i];
+    const Attempt& a = batch.attempts[static_cast<std::size_t>(place.attempt)];
+    fiber.push_back(place.fiber);
+    origin.push_back(a.origin());
+    first.push_back(a.is_part() ? a.part.first : 0);
+    last.push_back(a.is_part() ? a.part.last : p_.nbin);
+  }
+  f_.mail_.send(take.fiber, fiber);
+  f_.mail_.send(take.origin, origin);
+  f_.mail_.send(take.first, first);
+  f_.mail_.send(take.last, last);
 }
 
 /// Roots of those places whose band is the batch array's.
@@ -126,27 +162,22 @@ void RootStage::take_poles(Batch& batch, const RootArgs& root,
                            const std::vector<std::size_t>& place_of, Arena scratch) {
   const DeviceStage stage(stream_, "roots");
   const std::size_t n = place_of.size();
-  const Poles poles = choose_poles(batch, root.band, place_of);
-  if (poles.none()) return;
   PoleArgs fixed{};
+  const std::vector<int> poles = choose_poles(batch, root, place_of, fixed, scratch);
+  if (poles.empty()) return;
   fixed.root = root;
   fixed.nd = p_.options.ndiag / 2;
   fixed.out_rows = row_count(root.cut, &fixed.out_first);
+  if (batch.attempts.front().is_part()) send_lengths(batch, fixed, scratch);
   const long lanes = padded(root.count) * root.cut.count;
   fixed.sums = take_packs(scratch, lanes, fixed.out_rows, fixed.nd + 3);
-  fixed.poles = scratch.take<int>(n);
-  fixed.t = scratch.take<double>(poles.t.size());
-  fixed.c = scratch.take<double>(poles.c.size());
-  double* seam = scratch.take<double>(n);
-  f_.mail_.send(fixed.poles, poles.count);
-  f_.mail_.send(fixed.t, poles.t);
-  f_.mail_.send(fixed.c, poles.c);
+  TakeArgs take = take_arrays(f_, n, scratch);
   for (std::size_t first = 0; first < n;) {
     stop_if_asked(f_.observer_);
     std::vector<long> task{0};
     std::size_t last = first;
     while (last < n) {
-      const long more = task.back() + static_cast<long>(poles.count[last]) * root.cut.count;
+      const long more = task.back() + static_cast<long>(poles[last]) * root.cut.count;
       if (last > first && pole_bytes(f_, root.band, root.cut, more) > scratch.left()) break;
       task.push_back(more);
       ++last;
@@ -160,6 +191,7 @@ void RootStage::take_poles(Batch& batch, const RootArgs& root,
       args.out_rows = fixed.out_rows;
       args.sums = fixed.sums;
       args.poles = fixed.poles;
+      args.rows = fixed.rows;
       args.t = fixed.t;
       args.c = fixed.c;
       args.first = static_cast<int>(first);
@@ -171,14 +203,15 @@ void RootStage::take_poles(Batch& batch, const RootArgs& root,
     }
     first = last;
   }
-  const ScatterArgs scatter{fixed, f_.result_, f_.n_.phi, seam};
-  k_.scatter(stream_, ScatterKernel::blocks(scatter), scatter);
-  k_.seam(stream_, root.count, scatter);
+  take.pole = fixed;
+  send_places(batch, place_of, take);
+  k_.seam(stream_, root.count, take);
+  k_.take(stream_, batch.axis.shape.nbin * padded(root.count), take);
   std::vector<double> seams(n);
-  f_.mail_.receive(seam, seams);
+  f_.mail_.receive(take.seam, seams);
   for (std::size_t i = 0; i < n; ++i) {
-    if (poles.count[i] == 0) continue;
-    Sums& sums = sums_[static_cast<std::size_t>(batch.places[place_of[i]].bundle)];
+    if (poles[i] == 0) continue;
+    Sums& sums = sums_[static_cast<std::size_t>(batch.places[place_of[i]].attempt)];
     sums.seam = std::max(sums.seam, seams[i]);
   }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sweeps and roots of a frame on the device: which bundles with which band, in batches that fit the
-// memory; the rules are those of recipe.hpp.
+// memory, over the whole axis and then over the parts of it that ask for a wider band; the rules
+// are those of recipe.hpp and parts.hpp.
 #pragma once
 
 #include "fiberloom/extract/exact/gpu/frame.hpp"
+#include "fiberloom/extract/exact/parts.hpp"
 
 namespace fiberloom::exact::gpu {
 
@@ -18,57 +20,118 @@ class RootStage {
   /// What one bundle is to be tried with next.
   struct Attempt {
     int bundle, band, skirt;
+    BinRange part{0, 0};  ///< of the axis; empty: all of it
+    int length = 0;       ///< bins of the part's own axis, with its skirts; 0: not known yet
+    [[nodiscard]] bool is_part() const { return part.last > part.first; }
+    /// Bins that it needs of its axis.
+    [[nodiscard]] int own_length() const { return part.last - part.first + 2 * skirt; }
+    /// Where its axis begins.
+    [[nodiscard]] int origin() const { return is_part() ? part.first - skirt : 0; }
   };
   /// One fibre of a batch.
   struct Place {
-    int fiber, bundle;  ///< of the frame; index into the batch's attempts
+    int fiber, attempt;  ///< of the frame; index into the batch's attempts
     double high = 0, low = 0, signal = 0;
-    double allowed = 0;              ///< of what bands may cut off
-    std::vector<double> truncation;  ///< for each kept band
-    int root_band = 0;               ///< 0: not decided
-    double chosen = 0;               ///< truncation of the root's band
+    double allowed = 0;                 ///< of what bands may cut off
+    double truncation[kMostKept] = {};  ///< for each kept band
+    double widest_truncation = 0;       ///< for the last of them
+    double left_truncation = 0;         ///< of bins that were left out
+    int root_band = 0;                  ///< 0: not decided
+    double chosen = 0;                  ///< truncation of the root's band
+  };
+  /// What sweeps and roots work on: the frame, or parts of it beside each other.
+  struct Axis {
+    Shape shape;
+    NormalView n;
+    Packs x;
+    double* ones = nullptr;
+    long ones_pack = 0;
+    Cut sweep;
   };
   struct Batch {
     std::vector<Attempt> attempts;
     std::vector<Place> places;
-    std::vector<int> kept;  ///< candidates, the last is the band itself
+    std::vector<int> first_place;  ///< of each attempt, and the end
+    std::vector<int> kept;         ///< candidates, the last is the band itself
+    Axis axis;
     Cut cut;
     int band = 0;
   };
-  [[nodiscard]] static Cut root_cut(const Problem& problem, int skirt);
+  /// What is known of an attempt, or of a bundle.
+  struct Sums {
+    double kappa = 1, truncation = 0, root_error = 0, seam = 0;
+    int poles = 0, band = 0;
+    bool out = false;  ///< given up: tried again or left to the CPU
+    BinRanges left;    ///< bins that were left out
+    double left_truncation = 0;
+    void add(const Sums& part);
+  };
+  /// How far a bundle has come.
+  struct Progress {
+    bool may_leave = false;  ///< bins may be left out
+    Attempt whole{};         ///< the last over the whole axis
+    Sums sums, with_parts;
+    int part_try = 0, parts_open = 0;
+  };
+
+  [[nodiscard]] static Cut root_cut(const Problem& problem, const Attempt& attempt);
+  [[nodiscard]] static Axis axis_of(const DeviceFrame& frame, int length);
   [[nodiscard]] std::vector<Attempt> take_batch(std::vector<Attempt>& pending) const;
+  /// Whether two may be in one batch.
+  [[nodiscard]] bool alike(const Attempt& a, const Attempt& b) const;
   [[nodiscard]] static std::size_t batch_bytes(const DeviceFrame& frame,
-                                               const std::vector<int>& bundles, int band,
-                                               int skirt);
-  static SweepArgs sweep_arrays(const DeviceFrame& frame, const std::vector<int>& bundles, int band,
-                                Arena& arena, Arena* after_s);
-  static RootArgs root_arrays(const DeviceFrame& frame, int count, int band, const Cut& cut,
-                              Arena& arena);
+                                               const std::vector<Attempt>& attempts);
+  static void part_arrays(const DeviceFrame& frame, long places, Axis& axis, Arena& arena);
+  static SweepArgs sweep_arrays(const DeviceFrame& frame, const Axis& axis,
+                                const std::vector<Attempt>& attempts, Arena& arena, Arena* after_s);
+  static RootArgs root_arrays(const DeviceFrame& frame, const Axis& axis, int count, int band,
+                              const Cut& cut, Arena& arena);
+  static TakeArgs take_arrays(const DeviceFrame& frame, std::size_t count, Arena& arena);
   static std::size_t pole_bytes(const DeviceFrame& frame, int band, const Cut& cut, long tasks);
   static int row_count(const Cut& cut, int* first);
 
+  [[nodiscard]] Batch make_batch(std::vector<Attempt> attempts) const;
   void attempt(std::vector<Attempt> attempts, std::vector<Attempt>& again);
   Packs sweep(const Batch& batch, Arena& scratch);
   std::vector<RootState> prove(const RootArgs& root);
-  void judge(Batch& batch, const RootArgs& root, std::vector<Attempt>& again);
-  void narrow(Batch& batch, const Packs& s, Arena scratch);
-  struct Poles;
-  Poles choose_poles(const Batch& batch, int band, const std::vector<std::size_t>& place_of);
+  void bound(Batch& batch, const RootArgs& root);
+  void bound_again(Batch& batch, const RootArgs& root, const std::vector<char>& who);
+  void note_bounds(const RootState& state, Place& place) const;
+  void measure(Batch& batch, const RootArgs& root);
+  [[nodiscard]] bool is_too_narrow(const Batch& batch, const Place& place) const;
+  void judge(const Batch& batch, std::vector<Attempt>& again);
+  void narrow(Batch& batch, const RootArgs& wide, Arena scratch);
+  std::vector<int> choose_poles(const Batch& batch, const RootArgs& root,
+                                const std::vector<std::size_t>& place_of, PoleArgs& poles,
+                                Arena& scratch);
   void take_poles(Batch& batch, const RootArgs& root, const std::vector<std::size_t>& place_of,
                   Arena scratch);
-  void finish(Batch& batch, std::vector<Attempt>& again);
+  void send_lengths(const Batch& batch, PoleArgs& poles, Arena& scratch);
+  void send_places(const Batch& batch, const std::vector<std::size_t>& place_of,
+                   const TakeArgs& take);
+  void finish(const Batch& batch, std::vector<Attempt>& again);
+  void report(int bundle, const Sums& sums);
+  void widen(const Attempt& a, double truncation, std::vector<Attempt>& again);
+  void scatter();
 
-  struct Sums {
-    double kappa = 1, truncation = 0, root_error = 0, seam = 0;
-    int poles = 0;
-    bool out = false;  ///< given up: tried again or left to the CPU
-  };
+  // root_parts.cpp
+  void gather(Batch& batch, Arena& scratch);
+  void find_defects();
+  [[nodiscard]] std::vector<char> may_leave(const Batch& batch);
+  void leave(Batch& batch, RootArgs& root, Arena& scratch);
+  void note_left(const Batch& batch, const LeaveArgs& args, Arena scratch);
+  void begin_parts(int bundle, int attempt, std::vector<Attempt>& again);
+  void end_part(int bundle, const Sums& sums, std::vector<Attempt>& again);
+  static void set_lengths(std::vector<Attempt>& pending);
+
   DeviceFrame& f_;
   const Problem& p_;
   Stream& stream_;
   const DeviceKernels& k_;
-  std::vector<Sums> sums_;           ///< of the batch's attempts
+  std::vector<Sums> sums_;  ///< of the batch's attempts
+  std::vector<Progress> progress_;
   std::vector<double> solve_error_;  ///< by bundle
+  bool defects_known_ = false;
 };
 
 }  // namespace fiberloom::exact::gpu

@@ -105,7 +105,7 @@ struct DotKernel {
   FL_LANE_HD static void run(long thread, const Args& a) {
     const int bundle = static_cast<int>(thread % a.shape.nbundle);
     const long bin = thread / a.shape.nbundle, j = bin + a.shape.margin;
-    if (bin >= a.shape.nbin) return;
+    if (bin >= a.shape.nbin || !a.state[bundle].active) return;
     double sum = 0;
     FL_UNROLL
     for (int f = a.shape.bundle_first[bundle]; f < a.shape.bundle_first[bundle + 1]; ++f) {

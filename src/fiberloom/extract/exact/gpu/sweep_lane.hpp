@@ -68,6 +68,11 @@ struct SweepStep {
   }
 };
 
+/// Whether the next step's matrix is loaded, and waits for what this step takes away.
+FL_LANE_HD inline bool leads_on(int problem, const SweepArgs& a) {
+  return (a.step + 1) % kSweepGroup != 0 && SweepStep::of(problem, a.step + 1, a).to >= 0;
+}
+
 /// Of the steps of a group: precision of the fibre that is eliminated, and its coupling by columns.
 /// What the first step takes away is there already; SweepTermKernel does it for the others. A
 /// thread takes all steps: their fibres are neighbours, of which memory gives four numbers at once.
@@ -210,8 +215,7 @@ struct SweepTermKernel {
         e[d] += c[d * down + g] * y[d * kWarp + g];
       }
     }
-    // the next step's matrix is loaded, where there is one
-    if ((a.step + 1) % kSweepGroup != 0 && SweepStep::of(problem, a.step + 1, a).to >= 0) {
+    if (leads_on(problem, a)) {
       double* next = a.matrix.at(a.slot(a.step + 1, problem), row);
       double m[B + 1];
       FL_UNROLL_ALL

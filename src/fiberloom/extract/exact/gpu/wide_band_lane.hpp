@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bands that a thread's registers do not hold: a block of 32 threads shares one banded problem,
-// with the rows that are worked on in the block's own memory. A row is a phase, so that the next
+// Bands that a thread's registers do not hold: a block of threads shares one banded problem, with
+// the rows that are worked on in the block's own memory. A row is a phase, so that the next
 // one finds it whole. Rows come and go in chunks, of which all numbers are asked for at once: a
 // block waits once a chunk for memory.
 #pragma once
@@ -10,32 +10,38 @@
 
 namespace fiberloom::exact::gpu {
 
-FL_LANE_HD constexpr bool is_wide(int band) { return band > lane::kMostInRegisters; }
+/// A thread that has band 16 spills it: 1.07 ms for a factor of 192 rows on an H200, where a block
+/// takes 0.13 at band 24.
+FL_LANE_HD constexpr bool is_wide(int band) { return band > 12; }
 
 /// Numbers of a row on its way through a wide factor: the band, then right sides.
 FL_LANE_HD constexpr int wide_row(int band) { return band + 4; }
 
 /// The factor M + shift I = L D L^T with forward solves of `Sides` right sides: each row, once it
-/// is whole, is taken away from the B rows behind it. Chunks of rows have a phase to load them and
-/// one for each row. Rows past the end are neither read nor written.
-template <int B, int Sides>
+/// is whole, is taken away from the B rows behind it; two at once, which is one wait less. Chunks
+/// of rows have a phase to load them and one for each pair. Rows past the end are neither read nor
+/// written. Where there are few problems several warps share one: each waits for its own
+/// instructions.
+template <int B, int Sides, int Warps>
 struct WideFactor {
-  static_assert(B % 8 == 0 && Sides <= 2);
-  static constexpr int kThreads = 32, kChunk = 8, kRow = wide_row(B), kSlots = B + kChunk;
-  /// Doubles of the block's memory; the last is the smallest pivot.
+  static_assert(B % (8 * Warps) == 0 && Sides <= 2);
+  static constexpr int kThreads = 32 * Warps, kChunk = 8, kPhases = kChunk / 2 + 1,
+                       kRow = wide_row(B), kSlots = B + kChunk;
+  /// Doubles of the block's memory; the last tells whether all pivots are above 0.
   static constexpr int kShared = kSlots * kRow + 1;
-  FL_LANE_HD static int phases(int n) { return (n + kChunk - 1) / kChunk * (kChunk + 1); }
+  FL_LANE_HD static int phases(int n) { return (n + kChunk - 1) / kChunk * kPhases; }
   FL_LANE_HD static double* row(double* shared, int j) { return shared + j % kSlots * kRow; }
-  FL_LANE_HD static double smallest(const double* shared) { return shared[kSlots * kRow]; }
+  /// 1 if all pivots are above 0, else -1: no NaN is.
+  FL_LANE_HD static double definite(const double* shared) { return shared[kSlots * kRow]; }
 
   /// One phase. matrix(row, d) and side(row, i) give what is loaded, entry(j, k, f) takes L[j + k,
-  /// j], whole(j, row, inverse) the row itself: its right sides lie at B + 1.
+  /// j], whole(j, inverse, sides) 1 / D and the right sides of row j.
   template <class Matrix, class Side, class Entry, class Whole>
   FL_LANE_HD static void run(int phase, int n, int thread, double* shared, double shift,
                              Matrix matrix, Side side, Entry entry, Whole whole) {
-    const int begin = phase / (kChunk + 1) * kChunk, step = phase % (kChunk + 1);
-    if (step > 0) return eliminate(begin + step - 1, n, thread, shared, entry, whole);
-    if (phase == 0 && thread == 0) shared[kSlots * kRow] = 1e300;
+    const int begin = phase / kPhases * kChunk, step = phase % kPhases;
+    if (step > 0) return eliminate(begin + 2 * (step - 1), n, thread, shared, entry, whole);
+    if (phase == 0 && thread == 0) shared[kSlots * kRow] = 1.0;
     const int end = begin + B + kChunk < n ? begin + B + kChunk : n;
     for (int first = begin == 0 ? 0 : begin + B; first < end; first += kChunk) {
       load(first, end, thread, shared, shift, matrix, side);
@@ -66,54 +72,67 @@ struct WideFactor {
     if (has_side) row(shared, side_row)[B + 1 + which] = of_side;
   }
 
-  /// Of row j + k four threads take every fourth entry, read before any is written: a compiler
-  /// cannot know that they are not the same.
+  /// Rows j, u, and j + 1, of which u is taken away first: w. Of row j + k four threads take every
+  /// fourth entry, read before any is written: a compiler cannot know that they are not the same.
   template <class Entry, class Whole>
   FL_LANE_HD static void eliminate(int j, int n, int thread, double* shared, Entry entry,
                                    Whole whole) {
     if (j >= n) return;
-    const double* u = row(shared, j);
-    const double pivot = u[0], inverse = 1.0 / pivot;
+    const bool both = j + 1 < n;
+    const double *u = row(shared, j), *w = row(shared, j + 1);
+    const double inverse = 1.0 / u[0], first = u[1] * inverse;
+    const double pivot = both ? w[0] - first * u[1] : 1.0, second = 1.0 / pivot;
     const int part = thread % 4;
     FL_UNROLL_ALL
-    for (int i = 0; i < B / 8; ++i) {
-      const int k = 1 + thread / 4 + 8 * i;
-      const double f = u[k] * inverse;
-      if (part == 3) entry(j, k, f);
+    for (int i = 0; i < B / 8 / Warps; ++i) {
+      const int k = 2 + thread / 4 + 8 * Warps * i;
+      const double of_u = k <= B ? u[k] : 0.0, f = of_u * inverse;
+      const double g = both ? (w[k - 1] - first * of_u) * second : 0.0;
+      if (part == 3 && k <= B) entry(j, k, f);
+      if (part == 3 && both) entry(j + 1, k - 1, g);
       if (j + k >= n) continue;
       double* to = row(shared, j + k);
-      double from[B / 4], before[B / 4];
+      double from[B / 4], next[B / 4], before[B / 4];
       FL_UNROLL_ALL
-      for (int m = 0; m < B / 4 - 2 * i; ++m) {
+      for (int m = 0; m < B / 4 - 2 * Warps * i; ++m) {
         const int e = part + 4 * m;
         from[m] = e <= B - k ? u[k + e] : 0.0;
-        before[m] = e <= B - k ? to[e] : 0.0;
+        next[m] = e <= B + 1 - k ? w[k - 1 + e] : 0.0;
+        before[m] = e <= B + 1 - k ? to[e] : 0.0;
       }
       FL_UNROLL_ALL
-      for (int m = 0; m < B / 4 - 2 * i; ++m) {
+      for (int m = 0; m < B / 4 - 2 * Warps * i; ++m) {
         const int e = part + 4 * m;
-        if (e <= B - k) to[e] = before[m] - f * from[m];
+        if (e <= B + 1 - k) to[e] = before[m] - f * from[m] - g * (next[m] - first * from[m]);
       }
-      if (Sides > 0 && part < Sides) to[B + 1 + part] -= f * u[B + 1 + part];
+      if (Sides > 0 && part < Sides) {
+        const double of_first = u[B + 1 + part];
+        to[B + 1 + part] -= f * of_first;
+        to[B + 1 + part] -= g * (w[B + 1 + part] - first * of_first);
+      }
     }
     if (thread > 0) return;
-    whole(j, u, inverse);
-    double& least = shared[kSlots * kRow];
-    least = !(absolute(pivot) > 0) ? -1.0 : pivot < least ? pivot : least;
+    double sides[2] = {u[B + 1], u[B + 2]};
+    whole(j, inverse, sides);
+    entry(j, 1, first);
+    if (both) {
+      for (int i = 0; i < Sides; ++i) sides[i] = w[B + 1 + i] - first * sides[i];
+      whole(j + 1, second, sides);
+    }
+    if (!(u[0] > 0 && pivot > 0)) shared[kSlots * kRow] = -1.0;
   }
 };
 
 /// The way back from a WideFactor with right sides, whose rows were kept as [n][wide_row(B)]: L[j +
 /// k, j] at k - 1, 1 / D at B, right sides behind it. Finds the solutions and, if `Inverse`, the
-/// entries (j, j + e) of the inverse by Takahashi's recurrence. Two phases a row, one without the
-/// inverse.
+/// entries (j, j + e) of the inverse by Takahashi's recurrence. Two phases a row.
 template <int B, int Sides, bool Inverse>
 struct WideBack {
   static constexpr int kThreads = 32, kChunk = 8, kRow = wide_row(B), kSlots = B + 1,
-                       kWidth = kSlots + 2, kStep = Inverse ? 2 : 1;
+                       kWidth = kSlots + 2, kStep = 2;
   // chunk of rows, entries by slot and slot with solutions behind them, products of a row, sides
   static constexpr int kFound = kChunk * kRow, kProduct = kFound + kSlots * kWidth,
-                       kSide = kProduct + B, kShared = kSide + kChunk * Sides;
+                       kSide = kProduct + B * Sides, kShared = kSide + kChunk * Sides;
   FL_LANE_HD static int phases(int n) { return (n + kChunk - 1) / kChunk * (kStep * kChunk + 1); }
 
   /// One phase. done(j, value), of every thread: value(e) is entry (j, j + e), e > 0, of the
@@ -130,10 +149,15 @@ struct WideBack {
     const double* f = shared + (last - j) * kRow;
     double *found = shared + kFound, *product = shared + kProduct;
     const int here = j % kSlots;
+    if (!Inverse) {
+      const auto tell = [&](int i, double x) {
+        solved(j, i, x, shared[kSide + (last - j) * Sides + i]);
+      };
+      return solve(step % kStep, thread, here, f, found, product, tell);
+    }
     if (step % kStep == 0) {
-      for (int i = thread; i < (Inverse ? B : 0) + Sides; i += kThreads) {
-        const int e = Inverse ? i + 1 : B + 1 + i,
-                  column = e <= B ? slot(here, e) : kSlots + e - B - 1;
+      for (int i = thread; i < B + Sides; i += kThreads) {
+        const int e = i + 1, column = e <= B ? slot(here, e) : kSlots + e - B - 1;
         const double sum = dot(f, here, found + column);
         if (e <= B) {
           found[here * kWidth + column] = found[column * kWidth + here] = -sum;
@@ -157,6 +181,24 @@ struct WideBack {
   }
 
  private:
+  /// A row without the inverse: products, one a thread, then their sum.
+  template <class Tell>
+  FL_LANE_HD static void solve(int part, int thread, int here, const double* f, double* found,
+                               double* product, Tell tell) {
+    if (part == 0) {
+      for (int i = thread; i < B * Sides; i += kThreads) {
+        const int k = i % B + 1, column = kSlots + i / B;
+        product[i] = f[k - 1] * found[slot(here, k) * kWidth + column];
+      }
+    } else if (thread < Sides) {
+      double sum[4] = {0.0, 0.0, 0.0, 0.0};
+      FL_UNROLL_ALL
+      for (int k = 0; k < B; ++k) sum[k % 4] += product[thread * B + k];
+      const double x = f[B + 1 + thread] * f[B] - ((sum[0] + sum[1]) + (sum[2] + sum[3]));
+      found[here * kWidth + kSlots + thread] = x;
+      tell(thread, x);
+    }
+  }
   FL_LANE_HD static int slot(int here, int e) {
     return here + e < kSlots ? here + e : here + e - kSlots;
   }

@@ -16,6 +16,7 @@ struct WideTask {
   double *l, *inv_d;
   double shift, scale, norm;
   int first;  ///< bin of row 0
+  int rows;   ///< of a pole
   static constexpr int kDoubles = 10;
 };
 static_assert(sizeof(WideTask) <= WideTask::kDoubles * sizeof(double));
@@ -34,7 +35,7 @@ struct WideMatrix {
 template <int B>
 struct WideSweepFactorKernel {
   using Args = SweepArgs;
-  using Factor = WideFactor<B, 0>;
+  using Factor = WideFactor<B, 0, B / 8>;
   static constexpr int kThreads = Factor::kThreads;
   static std::size_t shared_bytes(const Args&) {
     return (WideTask::kDoubles + Factor::kShared) * sizeof(double);
@@ -55,7 +56,7 @@ struct WideSweepFactorKernel {
         [=](int j, int k, double f) {
           if (j >= skirt) l[(j * long{B} + k - 1) * kWarp] = f;
         },
-        [=](int j, const double*, double inverse) {
+        [=](int j, double inverse, const double*) {
           if (j >= skirt) inv_d[j * long{kWarp}] = inverse;
         });
   }
@@ -74,6 +75,119 @@ struct WideSweepFactorKernel {
   }
 };
 
+/// As SweepTermKernel, but one way: E = V^T D^-1 V of V = L^-1 C. A block has some bins of a
+/// problem; a thread a column of C: those of the bins, and those behind which they meet. Blocks:
+/// groups of bins x problems.
+template <int B>
+struct WideTermKernel {
+  using Args = SweepArgs;
+  static constexpr int kBins = B == 24 ? 8 : 16, kColumns = B + kBins, kThreads = 128,
+                       kBlocks = B == 32 ? 3 : 6;
+  /// Odd, so that neither rows nor columns are in one bank.
+  static constexpr int kFactor = B + 1, kRow = kColumns + 1;
+  static_assert(kFactor % 2 == 1 && kRow % 2 == 1);
+  /// Rows of the factor that the columns see; 1 / D behind l.
+  FL_LANE_HD static int rows(const Args& a) { return a.column_rows() + kColumns - 1; }
+  static std::size_t shared_bytes(const Args& a) {
+    const int doubles = 1 + rows(a) * kFactor + a.column_rows() * kRow;
+    return static_cast<std::size_t>(doubles) * sizeof(double);
+  }
+  static long blocks(const Args& a) {
+    return static_cast<long>((a.shape.nbin + kBins - 1) / kBins) * a.problems();
+  }
+  FL_LANE_HD static int phases(const Args&) { return 3; }
+  FL_LANE_HD static void run(int phase, long block, int thread, const Args& a, double* shared) {
+    const int problem = static_cast<int>(block % a.problems()), n = a.column_rows();
+    const long first_bin = block / a.problems() * kBins;
+    double *l = shared + 1, *v = l + rows(a) * kFactor;
+    if (phase == 0) {
+      if (thread == 0) shared[0] = SweepStep::of(problem, a.step, a).to >= 0 ? 1.0 : 0.0;
+      return load_all(problem, first_bin, thread, a, l, v);
+    }
+    if (shared[0] == 0.0) return;
+    if (phase == 1) {
+      if (thread < kColumns) solve(n, l + thread * kFactor, v + thread);
+      return;
+    }
+    const SweepStep step = SweepStep::of(problem, a.step, a);
+    const bool on = leads_on(problem, a);
+    for (int i = thread; i < kBins * (B + 1); i += kThreads) {
+      const int of = i % kBins, d = i / kBins;
+      if (first_bin + of >= a.shape.nbin) continue;
+      const long row = first_bin + of + a.shape.margin;
+      const double e = product(n, d, v + of, l + of * kFactor + B);
+      *step.terms.at(step.to, row, d) = e;
+      if (on) *a.matrix.at(a.slot(a.step + 1, problem), row, d) -= e;
+    }
+  }
+
+ private:
+  FL_LANE_HD static void load_all(int problem, long first_bin, int thread, const Args& a, double* l,
+                                  double* v) {
+    const int width = 2 * a.half + 1;
+    const long first = a.shape.margin + first_bin - a.half, there = a.shape.rows() - first;
+    const int last = there < rows(a) ? static_cast<int>(there) : rows(a);  // then the last again
+    load(thread, rows(a) * B, a.l.at(problem, first), last * B - 1,
+         [=](int at, double x) { l[at / B * kFactor + at % B] = x; });
+    load(thread, rows(a), a.inv_d.at(problem, first), last - 1,
+         [=](int at, double x) { l[at * kFactor + B] = x; });
+    const long bins = a.shape.nbin - first_bin;
+    const int columns = bins < kColumns ? static_cast<int>(bins) : kColumns;
+    load(thread, columns * width, a.columns.at(a.slot(a.step, problem), first_bin + a.shape.margin),
+         columns * width - 1, [=](int at, double x) { v[at % width * kRow + at / width] = x; });
+    for (int at = thread; at < a.column_rows() * kColumns; at += kThreads) {
+      const int i = at / kColumns, column = at % kColumns;
+      if (i >= width || column >= columns) v[i * kRow + column] = 0.0;
+    }
+  }
+  /// Numbers that lie one after the other, a few of a thread asked for at once and without a
+  /// branch.
+  template <class Put>
+  FL_LANE_HD static void load(int thread, int count, const double* from, int last, Put put) {
+    constexpr int kAtOnce = 8;
+    for (int begin = thread; begin < count; begin += kAtOnce * kThreads) {
+      double found[kAtOnce];
+      FL_UNROLL_ALL
+      for (int i = 0; i < kAtOnce; ++i) {
+        const int at = begin + i * kThreads;
+        found[i] = from[(at < last ? at : last) * long{kWarp}];
+      }
+      FL_UNROLL_ALL
+      for (int i = 0; i < kAtOnce; ++i) {
+        if (begin + i * kThreads < count) put(begin + i * kThreads, found[i]);
+      }
+    }
+  }
+  /// L^-1 of a column, in place; `l` begins with the column's first row. What a row takes from
+  /// those behind it moves on in registers.
+  FL_LANE_HD static void solve(int n, const double* l, double* v) {
+    double rest[B + 1];
+    FL_UNROLL_ALL
+    for (int k = 0; k <= B; ++k) rest[k] = k < n ? v[k * kRow] : 0.0;
+    FL_UNROLL_FEW
+    for (int i = 0; i < n; ++i) {
+      const double x = rest[0];
+      v[i * kRow] = x;
+      FL_UNROLL_ALL
+      for (int k = 1; k <= B; ++k) rest[k - 1] = rest[k] - l[i * kFactor + k - 1] * x;
+      rest[B] = i + 1 + B < n ? v[(i + 1 + B) * kRow] : 0.0;
+    }
+  }
+  /// Of a column and the one d bins behind it.
+  FL_LANE_HD static double product(int n, int d, const double* v, const double* inv_d) {
+    double sum[2] = {0.0, 0.0};
+    int i = d;
+    FL_NO_UNROLL
+    for (; i + 1 < n; i += 2) {
+      FL_UNROLL_ALL
+      for (int k = 0; k < 2; ++k)
+        sum[k] += v[(i + k) * kRow] * v[(i + k - d) * kRow + d] * inv_d[(i + k) * kFactor];
+    }
+    if (i < n) sum[0] += v[i * kRow] * v[(i - d) * kRow + d] * inv_d[i * kFactor];
+    return sum[0] + sum[1];
+  }
+};
+
 /// Of a lane of a batch of roots.
 FL_LANE_HD inline WideTask wide_task_of(long lane, const RootArgs& a) {
   const RootLane p = RootLane::of(lane, a.cut);
@@ -88,7 +202,7 @@ FL_LANE_HD inline WideTask wide_task_of(long lane, const RootArgs& a) {
 template <int B>
 struct WideProofKernel {
   using Args = RootArgs;
-  using Factor = WideFactor<B, 0>;
+  using Factor = WideFactor<B, 0, B / 8>;
   static constexpr int kThreads = Factor::kThreads;
   static std::size_t shared_bytes(const Args&) {
     return (WideTask::kDoubles + Factor::kShared) * sizeof(double);
@@ -105,9 +219,9 @@ struct WideProofKernel {
     if (phase <= Factor::phases(a.cut.rows)) {
       Factor::run(
           phase - 1, a.cut.rows, thread, memory, task.shift, WideMatrix<B>{task.matrix},
-          [](int, int) { return 0.0; }, [](int, int, double) {}, [](int, const double*, double) {});
+          [](int, int) { return 0.0; }, [](int, int, double) {}, [](int, double, const double*) {});
     } else if (thread == 0) {
-      a.pivot[lane] = Factor::smallest(memory);
+      a.pivot[lane] = Factor::definite(memory);
     }
   }
 };
@@ -116,7 +230,7 @@ struct WideProofKernel {
 template <int B>
 struct WideAlternateKernel {
   using Args = RootArgs;
-  using Factor = WideFactor<B, 1>;
+  using Factor = WideFactor<B, 1, B / 8>;
   using Back = WideBack<B, 1, false>;
   static constexpr int kThreads = Factor::kThreads;
   static constexpr int kShared = Factor::kShared > Back::kShared ? Factor::kShared : Back::kShared;
@@ -143,12 +257,13 @@ struct WideAlternateKernel {
           phase - 1, n, thread, memory, task.shift, WideMatrix<B>{task.matrix},
           [=](int r, int) { return ((first + r) & 1) != 0 ? -1.0 : 1.0; },
           [=](int j, int k, double f) { l[j * long{Factor::kRow} + k - 1] = f; },
-          [=](int j, const double* u, double inverse) {
+          [=](int j, double inverse, const double* sides) {
             l[j * long{Factor::kRow} + B] = inverse;
-            l[j * long{Factor::kRow} + B + 1] = u[B + 1];
+            l[j * long{Factor::kRow} + B + 1] = sides[0];
           });
-      if (phase == there && thread == 0) a.pivot[lane] = Factor::smallest(memory);
+      if (phase == there && thread == 0) a.pivot[lane] = Factor::definite(memory);
     } else if (phase <= there + Back::phases(n)) {
+      if (thread >= Back::kThreads) return;
       double* solution = a.solution.at(lane, 0);
       Back::run(
           phase - there - 1, n, thread, memory, l, [](int, int) { return 0.0; }, [](int, auto) {},
@@ -168,8 +283,10 @@ struct WideAlternateKernel {
 template <int B>
 struct WidePoleKernel {
   using Args = PoleArgs;
-  using Factor = WideFactor<B, 2>;
+  using Factor = WideFactor<B, 2, 1>;
   using Back = WideBack<B, 2, true>;
+  /// Tasks are many: registers for so many blocks, and no more.
+  static constexpr int kBlocks = B == 32 ? 12 : 24;
   static constexpr int kThreads = Factor::kThreads;
   static constexpr int kShared = Factor::kShared > Back::kShared ? Factor::kShared : Back::kShared;
   static std::size_t shared_bytes(const Args&) {
@@ -186,7 +303,7 @@ struct WidePoleKernel {
       if (thread == 0) task = find(block, a);
       return;
     }
-    const int n = a.root.cut.rows, there = Factor::phases(n);
+    const int n = task.rows, there = Factor::phases(a.root.cut.rows);
     double* l = task.l;
     const double *x = task.x, *ones = task.ones;
     if (phase <= there) {
@@ -194,13 +311,14 @@ struct WidePoleKernel {
           phase - 1, n, thread, memory, task.shift, WideMatrix<B>{task.matrix},
           [=](int r, int i) { return (i == 0 ? ones : x)[r * long{kWarp}]; },
           [=](int j, int k, double f) { l[j * long{Factor::kRow} + k - 1] = f; },
-          [=](int j, const double* u, double inverse) {
+          [=](int j, double inverse, const double* sides) {
             l[j * long{Factor::kRow} + B] = inverse;
-            l[j * long{Factor::kRow} + B + 1] = u[B + 1];
-            l[j * long{Factor::kRow} + B + 2] = u[B + 2];
+            l[j * long{Factor::kRow} + B + 1] = sides[0];
+            l[j * long{Factor::kRow} + B + 2] = sides[1];
           });
       return;
     }
+    if (phase - there > Back::phases(n - a.out_first)) return;
     // c (I - t (S + t I)^-1), of the rows that somebody reads
     const double c = task.scale, ct = c * task.shift;
     const auto is_wanted = [&](int j) { return j >= a.out_first && j < a.out_first + a.out_rows; };
@@ -230,11 +348,12 @@ struct WidePoleKernel {
     const long row = r.shape.margin + r.cut.first(p.window);
     WideTask t{};
     t.matrix = r.s.at(p.position, row);
-    t.x = r.x.at(r.fiber[p.position], row);
-    t.ones = r.ones + row * kWarp + p.position % kWarp;
+    t.x = r.x_at(p.position, row);
+    t.ones = r.ones_at(p.position, row);
     t.shift = a.t[p.position * kMostPoles + p.pole];
     t.scale = a.c[p.position * kMostPoles + p.pole];
     t.l = a.l.alone(block);
+    t.rows = a.rows != nullptr ? a.rows[p.position] : r.cut.rows;
     return t;
   }
 };

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Parts of the axis: which bins are left out of the whole, and what their own look gives.
+#include <algorithm>
+#include <numeric>
+
+#include "fiberloom/extract/exact/gpu/roots.hpp"
+#include "fiberloom/extract/exact/recipe.hpp"
+
+namespace fiberloom::exact::gpu {
+
+/// N, x and ones of the parts, as if each were a bundle of a frame.
+void RootStage::gather(Batch& batch, Arena& scratch) {
+  const DeviceStage stage(stream_, "sweeps");
+  std::vector<int> fiber, origin, length;
+  for (const Place& place : batch.places) {
+    const Attempt& a = batch.attempts[static_cast<std::size_t>(place.attempt)];
+    fiber.push_back(place.fiber);
+    origin.push_back(a.origin());
+    length.push_back(a.own_length());
+  }
+  const auto n = static_cast<long>(batch.places.size());
+  Axis& axis = batch.axis;
+  part_arrays(f_, n, axis, scratch);
+  int *fibers = scratch.take<int>(fiber.size()), *origins = scratch.take<int>(fiber.size()),
+      *lengths = scratch.take<int>(fiber.size());
+  f_.mail_.send(fibers, fiber);
+  f_.mail_.send(origins, origin);
+  f_.mail_.send(lengths, length);
+  const Packs ones{axis.ones, axis.shape.rows(), 1};
+  const PartArgs args{f_.shape_, axis.shape,          f_.n_,  axis.n,  f_.x_,  axis.x,
+                      ones,      static_cast<int>(n), fibers, origins, lengths};
+  k_.gather_part(stream_, axis.shape.rows() * padded(n), args);
+}
+
+/// Which bundles have one. Asked for only where a band is too narrow.
+void RootStage::find_defects() {
+  if (defects_known_) return;
+  defects_known_ = true;
+  Arena scratch = f_.scratch_;
+  const auto chunks = static_cast<std::size_t>(DefectKernel::chunks(f_.shape_));
+  const auto fibers = static_cast<std::size_t>(p_.nfiber());
+  std::vector<unsigned char> found(chunks * fibers);
+  const SpotPlan& plan = p_.plan;
+  const DefectArgs args{
+      f_.shape_, f_.trace_,   f_.n_.phi,   plan.nx,
+      plan.ny,   plan.npix_x, plan.npix_y, scratch.take<unsigned char>(found.size())};
+  k_.defects(stream_, static_cast<long>(found.size()), args);
+  f_.mail_.receive(args.found, found);
+  std::vector<char> has_defect(progress_.size(), 0);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i] != 0) has_defect[static_cast<std::size_t>(p_.bundle_of[i % fibers])] = 1;
+  }
+  for (std::size_t b = 0; b < progress_.size(); ++b)
+    progress_[b].may_leave = progress_[b].may_leave && has_defect[b] != 0;
+}
+
+/// Places whose band is too narrow, and that may leave bins out.
+std::vector<char> RootStage::may_leave(const Batch& batch) {
+  std::vector<char> open(batch.places.size(), 0);
+  if (batch.attempts.front().is_part()) return open;
+  for (std::size_t i = 0; i < open.size(); ++i)
+    open[i] = batch.places[i].low > 0 && is_too_narrow(batch, batch.places[i]) ? 1 : 0;
+  if (std::find(open.begin(), open.end(), 1) == open.end()) return open;
+  find_defects();
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    const Attempt& a = batch.attempts[static_cast<std::size_t>(batch.places[i].attempt)];
+    if (!progress_[static_cast<std::size_t>(a.bundle)].may_leave) open[i] = 0;
+  }
+  return open;
+}
+
+/// As leave_bins() does of one fibre: of all places whose band is too narrow, and that may. The
+/// upper bound stays: without some of its bins S has no larger eigenvalue.
+void RootStage::leave(Batch& batch, RootArgs& root, Arena& scratch) {
+  std::vector<char> open = may_leave(batch);
+  const auto any = [&] { return std::find(open.begin(), open.end(), 1) != open.end(); };
+  if (!any()) return;
+  const std::size_t n = batch.places.size();
+  const long rows = batch.axis.shape.rows();
+  LeaveArgs args{};
+  args.root = root;
+  args.x = take_packs(scratch, root.count, rows, 1);
+  args.ones = take_packs(scratch, root.count, rows, 1);
+  double *allowed = scratch.take<double>(n), *diagonal = scratch.take<double>(n);
+  args.beyond = scratch.take<unsigned char>(static_cast<std::size_t>(rows * padded(root.count)));
+  args.allowed = allowed;
+  args.diagonal = diagonal;
+  k_.leave_copy(stream_, rows * padded(root.count), args);
+  std::vector<int> identity(n);
+  std::iota(identity.begin(), identity.end(), 0);
+  f_.mail_.send(root.source, identity);
+  root.x = args.x;
+  root.ones = args.ones.data;
+  root.ones_pack = rows * kWarp;
+  args.root = root;
+  const std::vector<Place> before = batch.places;
+  std::vector<double> limit(n, -1.0), high(n, 0.0), success(n, -1.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    high[i] = before[i].high;
+    if (open[i] != 0) limit[i] = before[i].allowed;
+  }
+  f_.mail_.send(diagonal, high);
+  for (int i = 0; i < kMostLeavings && any(); ++i) {
+    f_.mail_.send(allowed, limit);
+    k_.leave_beyond(stream_, rows * padded(root.count), args);
+    k_.leave_mark(stream_, batch.axis.shape.nbin * padded(root.count), args);
+    k_.leave_out(stream_, rows * padded(root.count), args);
+    bound_again(batch, root, open);
+    measure(batch, root);
+    for (std::size_t k = 0; k < n; ++k) {
+      if (open[k] == 0) continue;
+      limit[k] = batch.places[k].allowed;
+      if (!(batch.places[k].low > 0) || is_too_narrow(batch, batch.places[k])) continue;
+      batch.places[k].left_truncation = before[k].widest_truncation;
+      open[k] = 0;
+      limit[k] = -1.0;
+      success[k] = 1.0;
+    }
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    if (open[k] != 0) batch.places[k] = before[k];
+  }
+  f_.mail_.send(allowed, success);
+  note_left(batch, args, scratch);
+}
+
+/// Lower bounds of those places.
+void RootStage::bound_again(Batch& batch, const RootArgs& root, const std::vector<char>& who) {
+  std::vector<RootState> states;
+  for (std::size_t i = 0; i < who.size(); ++i) {
+    const Place& place = batch.places[i];
+    states.push_back({place.high, place.low, place.signal, 0.0, who[i], 0});
+  }
+  f_.mail_.send(root.state, states);
+  states = prove(root);
+  for (std::size_t i = 0; i < who.size(); ++i) note_bounds(states[i], batch.places[i]);
+}
+
+/// The ranges that were left out, of any fibre of a bundle.
+void RootStage::note_left(const Batch& batch, const LeaveArgs& start, Arena scratch) {
+  LeaveArgs args = start;
+  args.parts = static_cast<int>(batch.attempts.size());
+  int* first = scratch.take<int>(batch.first_place.size());
+  f_.mail_.send(first, batch.first_place);
+  args.part_place = first;
+  const auto nbin = static_cast<std::size_t>(batch.axis.shape.nbin);
+  std::vector<unsigned char> left(batch.attempts.size() * nbin);
+  args.left = scratch.take<unsigned char>(left.size());
+  k_.leave_union(stream_, static_cast<long>(left.size()), args);
+  f_.mail_.receive(args.left, left);
+  for (std::size_t i = 0; i < batch.attempts.size(); ++i) {
+    BinRanges& bins = sums_[i].left;
+    for (std::size_t j = 0; j < nbin; ++j) {
+      if (left[i * nbin + j] == 0) continue;
+      const int bin = static_cast<int>(j);
+      if (bins.empty() || bins.back().last < bin) bins.push_back({bin, bin});
+      bins.back().last = bin + 1;
+    }
+  }
+}
+
+/// The parts of a bundle, with skirts of that attempt or longer; a wider band from end to end where
+/// they would cost too much.
+void RootStage::begin_parts(int bundle, int attempt, std::vector<Attempt>& again) {
+  Progress& progress = progress_[static_cast<std::size_t>(bundle)];
+  const Sums& sums = progress.sums;
+  const Attempt& whole = progress.whole;
+  const Windows windows = root_windows(p_.nbin, whole.skirt, p_.tuning.most_windows);
+  for (; attempt < kPartTries; ++attempt) {
+    const int skirt = part_skirt(attempt, p_.grid.guard);
+    const BinRanges parts = parts_of(sums.left, skirt, p_.nbin);
+    if (!worth_parts(parts, skirt, windows)) continue;
+    progress.part_try = attempt;
+    progress.parts_open = static_cast<int>(parts.size());
+    progress.with_parts = sums;
+    for (const BinRange& part : parts)
+      widen({bundle, whole.band, skirt, part}, sums.left_truncation, again);
+    return;
+  }
+  progress.may_leave = false;
+  widen({bundle, whole.band, whole.skirt}, sums.left_truncation, again);
+}
+
+void RootStage::end_part(int bundle, const Sums& sums, std::vector<Attempt>& again) {
+  Progress& progress = progress_[static_cast<std::size_t>(bundle)];
+  progress.with_parts.add(sums);
+  if (--progress.parts_open > 0) return;
+  const Sums& all = progress.with_parts;
+  if (all.seam <= allowed_sigma(p_.tuning.tolerance_sigma, all.kappa)) {
+    report(bundle, all);
+  } else {
+    begin_parts(bundle, progress.part_try + 1, again);
+  }
+}
+
+/// Axes of parts have lengths of a few classes, by octaves from 128 on: those of one class are done
+/// together, in arrays as long as the longest of them needs, in steps of the sweeps' windows.
+void RootStage::set_lengths(std::vector<Attempt>& pending) {
+  int longest[32] = {};
+  const auto longest_of = [&](const Attempt& a) -> int& {
+    int octave = 0;
+    while ((128 << octave) < a.own_length()) ++octave;
+    return longest[octave];
+  };
+  for (int pass = 0; pass < 2; ++pass) {
+    for (Attempt& a : pending) {
+      if (!a.is_part() || a.length != 0) continue;
+      int& most = longest_of(a);
+      if (pass == 0) most = std::max({most, a.own_length(), 2 * kSweepCore});
+      if (pass == 1) a.length = (most + kSweepCore - 1) / kSweepCore * kSweepCore;
+    }
+  }
+}
+
+}  // namespace fiberloom::exact::gpu

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory of sweeps and roots; the sweeps.
+#include <algorithm>
+#include <numeric>
+
+#include "fiberloom/extract/exact/gpu/roots.hpp"
+#include "fiberloom/extract/exact/recipe.hpp"
+#include "loom/base/stop.hpp"
+#include "loom/linalg/banded_lane.hpp"
+
+namespace fiberloom::exact::gpu {
+
+namespace {
+
+constexpr int kRowChunk = 16, kWideRowChunk = 4;
+static_assert(kBands.size() <= kMostKept);
+
+/// Blocks of WideTermKernel; 0: the band is narrow, or a block's memory too small.
+template <int B>
+long wide_blocks(const SweepArgs& s, std::size_t shared_bytes) {
+  return WideTermKernel<B>::shared_bytes(s) <= shared_bytes ? WideTermKernel<B>::blocks(s) : 0;
+}
+long wide_blocks(const SweepArgs& s, std::size_t shared_bytes) {
+  if (s.band == 16) return wide_blocks<16>(s, shared_bytes);
+  if (s.band == 24) return wide_blocks<24>(s, shared_bytes);
+  if (s.band == 32) return wide_blocks<32>(s, shared_bytes);
+  return 0;
+}
+
+}  // namespace
+
+/// A part is one window.
+Cut RootStage::root_cut(const Problem& p, const Attempt& a) {
+  const int bins = a.is_part() ? a.length : p.nbin;
+  const Windows w = root_windows(bins, a.is_part() ? bins : a.skirt, p.tuning.most_windows);
+  return {w.count, w.stride, w.skirt, w.rows};
+}
+
+int RootStage::row_count(const Cut& cut, int* first) {
+  *first = std::max(0, cut.skirt - 1);
+  return std::min(cut.rows, cut.skirt + cut.stride + 1) - *first;
+}
+
+/// Of the frame, or of parts of that length, whose arrays are not there yet.
+RootStage::Axis RootStage::axis_of(const DeviceFrame& f, int length) {
+  if (length == 0) return {f.shape_, f.n_, f.x_, f.ones_, 0, f.p_.sweep_cut(f.p_.nbin)};
+  Axis part{f.shape_, {}, {}, nullptr, 0, f.p_.sweep_cut(length, kPartSweepCore)};
+  part.shape.nbin = length;
+  part.shape.margin = f.p_.sweep_margin(length);
+  return part;
+}
+
+void RootStage::part_arrays(const DeviceFrame& frame, long places, Axis& axis, Arena& a) {
+  const long rows = axis.shape.rows();
+  axis.n.own = take_packs(a, places, rows, frame.shape_.band + 1);
+  axis.n.cross[0] = take_packs(a, places, rows, 2 * frame.shape_.cross_band + 1);
+  axis.x = take_packs(a, places, rows, 1);
+  axis.ones = take_packs(a, places, rows, 1).data;
+  axis.ones_pack = rows * kWarp;
+}
+
+SweepArgs RootStage::sweep_arrays(const DeviceFrame& frame, const Axis& axis,
+                                  const std::vector<Attempt>& attempts, Arena& a, Arena* after_s) {
+  SweepArgs s{};
+  s.shape = axis.shape;
+  s.n = axis.n;
+  s.band = attempts.front().band;
+  s.half = frame.p_.half_of(attempts.front().bundle);  // all have the same
+  s.cut = axis.sweep;
+  s.tail = frame.p_.sweep_skirt();
+  int places = 0;
+  for (const Attempt& each : attempts) places += frame.p_.fibers_of(each.bundle);
+  s.places.nbundle = static_cast<int>(attempts.size());
+  s.places.nplace = places;
+  s.places.bundle_place = a.take<int>(attempts.size() + 1);
+  s.places.fiber = a.take<int>(static_cast<std::size_t>(places));
+  const long rows = s.shape.rows();
+  s.left = take_packs(a, places, rows, s.band + 1);
+  *after_s = a;
+  s.right = take_packs(a, places, rows, s.band + 1);
+  const long loaded = static_cast<long>(kSweepGroup) * s.problems();
+  s.matrix = take_packs(a, loaded, rows, s.band + 1);
+  s.columns = take_packs(a, loaded, rows, 2 * s.half + 1);
+  s.l = take_packs(a, s.problems(), rows, s.band);
+  s.inv_d = take_packs(a, s.problems(), rows, 1);
+  s.near = SweepTermKernel<1>::column_bytes(s) <= frame.shared_bytes_;
+  const long columns = static_cast<long>(s.shape.nbin) * s.problems();
+  if (!s.near) s.work = take_packs(a, columns, s.column_rows(), 1);
+  return s;
+}
+
+RootArgs RootStage::root_arrays(const DeviceFrame& frame, const Axis& axis, int count, int band,
+                                const Cut& cut, Arena& a) {
+  RootArgs r{};
+  r.shape = axis.shape;
+  r.count = count;
+  r.cut = cut;
+  r.band = r.wide_band = band;
+  r.x = axis.x;
+  r.ones = axis.ones;
+  r.ones_pack = axis.ones_pack;
+  r.decay = frame.p_.grid.decay;
+  const auto n = static_cast<std::size_t>(count);
+  const long lanes = padded(count) * cut.count;
+  r.source = a.take<int>(n);
+  r.place = a.take<int>(n);
+  r.state = a.take<RootState>(n);
+  r.l = take_packs(a, lanes, cut.rows, is_wide(band) ? wide_row(band) : band);
+  r.inv_d = take_packs(a, lanes, cut.rows, 1);
+  r.solution = take_packs(a, lanes, cut.rows, 1);
+  r.weight = take_packs(a, lanes, cut.rows, 1);
+  r.pivot = a.take<double>(static_cast<std::size_t>(lanes));
+  r.norm = a.take<double>(static_cast<std::size_t>(lanes));
+  r.truncation = a.take<double>(static_cast<std::size_t>(lanes * kMostKept));
+  r.truncation_part = a.take<double>(
+      static_cast<std::size_t>(lanes * kMostKept * RootTruncationKernel::parts(cut)));
+  r.chunk_rows = is_wide(band) ? kWideRowChunk : kRowChunk;
+  r.chunks = (cut.count * cut.stride + 2 * cut.skirt + r.chunk_rows - 1) / r.chunk_rows;
+  r.partial = a.take<double>(2 * static_cast<std::size_t>(r.chunks * padded(count)));
+  return r;
+}
+
+TakeArgs RootStage::take_arrays(const DeviceFrame& frame, std::size_t count, Arena& a) {
+  TakeArgs t{};
+  t.roots = frame.roots_;
+  t.fiber = a.take<int>(count);
+  t.origin = a.take<int>(count);
+  t.first = a.take<int>(count);
+  t.last = a.take<int>(count);
+  t.seam = a.take<double>(count);
+  return t;
+}
+
+std::size_t RootStage::batch_bytes(const DeviceFrame& frame, const std::vector<Attempt>& attempts) {
+  const int band = attempts.front().band;
+  int places = 0;
+  for (const Attempt& a : attempts) places += frame.p_.fibers_of(a.bundle);
+  const auto n = static_cast<std::size_t>(places);
+  Arena sweep, rest;
+  Axis axis = axis_of(frame, attempts.front().length);
+  if (attempts.front().is_part()) {
+    part_arrays(frame, places, axis, sweep);
+    for (int i = 0; i < 3; ++i) sweep.take<int>(n);  // what they are gathered from
+  }
+  (void)sweep_arrays(frame, axis, attempts, sweep, &rest);
+  const Cut cut = root_cut(frame.p_, attempts.front());
+  (void)root_arrays(frame, axis, places, band, cut, rest);
+  const long rows = axis.shape.rows();
+  for (int i = 0; i < 2; ++i) (void)take_packs(rest, places, rows, 1);  // where bins are left out
+  rest.take<unsigned char>(static_cast<std::size_t>(rows * padded(places)));
+  for (int i = 0; i < 2; ++i) rest.take<double>(n);
+  rest.take<int>(attempts.size() + 1);
+  rest.take<unsigned char>(attempts.size() * static_cast<std::size_t>(axis.shape.nbin));
+  // a narrower copy and its arrays, and the poles of at least one fibre
+  (void)root_arrays(frame, axis, places, band, cut, rest);
+  (void)take_packs(rest, places, rows, band + 1);
+  int first = 0;
+  const int out_rows = row_count(cut, &first);
+  (void)take_packs(rest, padded(places) * cut.count, out_rows, frame.p_.options.ndiag / 2 + 3);
+  for (int i = 0; i < 3; ++i) rest.take<int>(n);
+  rest.take<ChosenPoles>(n);
+  for (const std::size_t each : {n * kMostPoles, n * kMostPoles}) rest.take<double>(each);
+  (void)take_arrays(frame, n, rest);
+  const std::size_t poles = rest.used() + pole_bytes(frame, band, cut, kMostPoles * cut.count);
+  return std::max(sweep.used(), poles) + 8192;
+}
+
+std::size_t RootStage::least_bytes(const DeviceFrame& frame) {
+  std::size_t most = 0;
+  const int guard = frame.p_.grid.guard, nbin = frame.p_.nbin;
+  for (int b = 0; b < frame.p_.nbundle(); ++b) {
+    for (const int skirt : {guard, 2 * guard, nbin})
+      most = std::max(most, batch_bytes(frame, {{b, kWidestBand, skirt}}));
+    // no part is longer
+    most = std::max(most, batch_bytes(frame, {{b, kWidestBand, guard, {0, nbin}, nbin}}));
+  }
+  return most;
+}
+
+std::size_t RootStage::full_bytes(const DeviceFrame& frame) {
+  std::vector<Attempt> all;
+  for (int b = 0; b < frame.p_.nbundle(); ++b)
+    all.push_back({b, least_band(frame.p_.geometry_of(0), frame.p_.options, frame.p_.tuning),
+                   frame.p_.grid.guard});
+  if (all.empty()) return 0;
+  const Cut cut = root_cut(frame.p_, all.front());
+  // a quarter of the poles at a time fills any card
+  constexpr long kPolesAtOnce = 5;
+  return batch_bytes(frame, all) +
+         pole_bytes(frame, all.front().band, cut, frame.p_.nfiber() * cut.count * kPolesAtOnce);
+}
+
+Packs RootStage::sweep(const Batch& batch, Arena& scratch) {
+  const DeviceStage stage(stream_, "sweeps");
+  const bool parts = batch.attempts.front().is_part();
+  int longest = 0;
+  for (const Attempt& a : batch.attempts) longest = std::max(longest, p_.fibers_of(a.bundle));
+  std::vector<int> fibers;
+  for (const Place& place : batch.places)
+    fibers.push_back(parts ? static_cast<int>(fibers.size()) : place.fiber);
+  Arena after_s;
+  SweepArgs s = sweep_arrays(f_, batch.axis, batch.attempts, scratch, &after_s);
+  f_.mail_.send(s.places.bundle_place, batch.first_place);
+  f_.mail_.send(s.places.fiber, fibers);
+  f_.clear(s.left, s.places.nplace);
+  f_.clear(s.right, s.places.nplace);
+  f_.clear(s.l, s.problems());  // nothing couples outside the grid
+  f_.clear(s.inv_d, s.problems());
+  const int band = band_index(batch.band);
+  const long blocks = wide_blocks(s, f_.shared_bytes_);
+  const bool left_only = p_.tuning.sweeps == Sweeps::kLeftOnly;
+  for (s.step = 0; s.step + 1 < longest && p_.tuning.sweeps != Sweeps::kNone; ++s.step) {
+    stop_if_asked(f_.observer_);
+    if (s.step % kSweepGroup == 0) {
+      k_.sweep_load(stream_, s.shape.rows() * s.problems(), s);
+    }
+    k_.sweep_factor[band](stream_, s.lanes(), s);
+    if (blocks > 0) {
+      k_.wide_terms[band](stream_, blocks, s);
+    } else {
+      k_.sweep_terms[band](stream_, SweepTermKernel<1>::blocks(s), s);
+    }
+  }
+  if (left_only) f_.clear(s.right, s.places.nplace);
+  k_.sweep_merge(stream_, s.shape.rows() * padded(s.places.nplace), s);
+  scratch = after_s;
+  return s.left;
+}
+
+}  // namespace fiberloom::exact::gpu

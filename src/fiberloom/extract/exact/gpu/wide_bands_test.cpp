@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Kernels in which a block shares what a thread's registers do not hold, against the texts for one
+// thread.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "fiberloom/extract/exact/gpu/kernels.hpp"
+#include "fiberloom/extract/exact/gpu/test_card.hpp"
+#include "loom/linalg/banded_lane.hpp"
+
+namespace fiberloom::exact::gpu {
+namespace {
+
+class WideKernels : public testing::TestWithParam<GridOrder> {
+ protected:
+  Card card_{GetParam()};
+};
+
+/// Two fibres in two windows, which reach over the ends of the grid; a band that a thread does not
+/// hold against the text for one thread.
+template <int B>
+class WideBands {
+ public:
+  static constexpr int kBin = 70, kMargin = 48, kFibers = 2, kNd = 3;
+  explicit WideBands(Card& card) : card_(card) {
+    r_.shape.nbin = kBin;
+    r_.shape.margin = kMargin;
+    r_.shape.nfiber = r_.count = kFibers;
+    r_.band = r_.wide_band = B;
+    r_.cut = {2, 35, 9, 53};
+    const long rows = r_.shape.rows();
+    s_ = pack(host_s_, kFibers, rows, B + 1, [](int f, long row, int d) {
+      const double wave = std::cos(0.7 * static_cast<double>(row) + f + 0.3 * d);
+      return d == 0 ? 3.0 + f + 0.5 * wave : wave * std::pow(0.6, d);
+    });
+    x_ = pack(host_x_, kFibers, rows, 1,
+              [](int f, long row, int) { return std::sin(static_cast<double>(row) * (f + 1)); });
+    ones_ = pack(host_ones_, kWarp, rows, 1, [](int, long row, int) {
+      return row >= kMargin && row < kMargin + kBin ? 1.0 : 0.0;
+    });
+    r_.s = on_card(s_, kFibers);
+    r_.x = on_card(x_, kFibers);
+    r_.ones = on_card(ones_, kWarp).data;
+    r_.source = card.put(std::vector<int>{0, 1});
+    r_.l = empty(lanes(), r_.cut.rows, wide_row(B));
+    r_.solution = empty(lanes(), r_.cut.rows, 1);
+    r_.pivot = card.put(std::vector<double>(static_cast<std::size_t>(lanes()), kNan));
+    r_.norm = card.put(std::vector<double>(static_cast<std::size_t>(lanes()), kNan));
+  }
+
+  /// Of S + shift I.
+  void check_bounds(double shift) {
+    r_.state = card_.put(std::vector<RootState>(kFibers, RootState{1, 0, 0, shift, 1, 0}));
+    emulated_kernels().factor[band_of()](card_.stream(), lanes(), r_);
+    const auto proven = card_.get(r_.pivot, static_cast<std::size_t>(lanes()));
+    emulated_kernels().alternate[band_of()](card_.stream(), lanes(), r_);
+    const auto pivots = card_.get(r_.pivot, static_cast<std::size_t>(lanes()));
+    const auto norms = card_.get(r_.norm, static_cast<std::size_t>(lanes()));
+    std::vector<double> solved =
+        card_.get(r_.solution.data, static_cast<std::size_t>(Packs::size(lanes(), r_.cut.rows, 1)));
+    for (int f = 0; f < kFibers; ++f) {
+      for (int w = 0; w < r_.cut.count; ++w) {
+        const long lane = root_lane(f, w, r_.cut);
+        const auto at = static_cast<std::size_t>(lane);
+        const int n = r_.cut.rows, first = r_.cut.first(w);
+        Lane l(n * B), inv_d(n), v(n);
+        const double pivot = lane::factor<WarpLane, B>(n, s_.at(f, kMargin + first),
+                                                       WarpLane(shift), l.data(), inv_d.data())
+                                 .v;
+        ASSERT_EQ(pivots[at] > 0, pivot > 0);
+        ASSERT_EQ(proven[at] > 0, pivot > 0);
+        if (!(pivot > 0)) continue;
+        for (int row = 0; row < n; ++row) v[row] = ((first + row) & 1) != 0 ? -1.0 : 1.0;
+        lane::solve<WarpLane, B>(n, l.data(), inv_d.data(), v.data());
+        double norm = 0;
+        const Packs found{solved.data(), n, 1};
+        for (int row = 0; row < n; ++row) {
+          EXPECT_NEAR(*found.at(lane, row), v[row], 1e-12) << row;
+          if (first + row >= 0 && first + row < kBin) norm = std::max(norm, std::abs(v[row]));
+        }
+        EXPECT_NEAR(norms[at], norm, 1e-12);
+      }
+    }
+  }
+
+  void check_poles() {
+    const std::vector<int> poles{1, 3};
+    const std::vector<long> task{0, 2, 8};
+    std::vector<double> t(kFibers * kMostPoles, 0.0), c(t);
+    for (int f = 0; f < kFibers; ++f) {
+      for (int k = 0; k < poles[static_cast<std::size_t>(f)]; ++k) {
+        t[static_cast<std::size_t>(f * kMostPoles + k)] = 0.3 + f + k;
+        c[static_cast<std::size_t>(f * kMostPoles + k)] = 1.5 - 0.4 * k;
+      }
+    }
+    PoleArgs a{};
+    a.root = r_;
+    a.last = kFibers;
+    a.nd = kNd;
+    a.task = card_.put(task);
+    a.poles = card_.put(poles);
+    a.t = card_.put(t);
+    a.c = card_.put(c);
+    a.out_first = r_.cut.skirt - 1;
+    a.out_rows = r_.cut.stride + 2;
+    a.l = empty(task.back(), r_.cut.rows, wide_row(B));
+    a.out = empty(task.back(), a.out_rows, kNd + 3);
+    emulated_kernels().pole[band_of()](card_.stream(), task.back(), a);
+    std::vector<double> got = card_.get(
+        a.out.data, static_cast<std::size_t>(Packs::size(task.back(), a.out_rows, kNd + 3)));
+    const Packs found{got.data(), a.out_rows, kNd + 3};
+    for (long i = 0; i < task.back(); ++i) {
+      const int f = i < 2 ? 0 : 1, count = poles[static_cast<std::size_t>(f)];
+      const int w = static_cast<int>(i - task[static_cast<std::size_t>(f)]) / count;
+      const auto k = static_cast<std::size_t>(f * kMostPoles +
+                                              (i - task[static_cast<std::size_t>(f)]) % count);
+      const int n = r_.cut.rows;
+      const long row = kMargin + r_.cut.first(w);
+      Lane l(n * B), inv_d(n), v1(n), vx(n), q(n * (kNd + 1)), q1(n), qx(n);
+      (void)lane::root_pole<WarpLane, B>(
+          n, s_.at(f, row), WarpLane(t[k]), WarpLane(c[k]), ones_.at(f, row), x_.at(f, row), kNd,
+          l.data(), inv_d.data(), v1.data(), vx.data(), q.data(), q1.data(), qx.data());
+      for (int j = 0; j < a.out_rows; ++j) {
+        const int at = j + a.out_first;
+        for (int e = 0; e <= kNd; ++e)
+          EXPECT_NEAR(*found.at(i, j, e), q[at * (kNd + 1) + e], 1e-12)
+              << i << " " << j << " " << e;
+        EXPECT_NEAR(*found.at(i, j, kNd + 1), q1[at], 1e-12) << i << " " << j;
+        EXPECT_NEAR(*found.at(i, j, kNd + 2), qx[at], 1e-12) << i << " " << j;
+      }
+    }
+  }
+
+ private:
+  static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  /// Elements of one lane.
+  class Lane {
+   public:
+    explicit Lane(int n) : values_(static_cast<std::size_t>(n) * kWarp, 0.0) {}
+    double& operator[](int i) { return values_[static_cast<std::size_t>(i) * kWarp]; }
+    double* data() { return values_.data(); }
+
+   private:
+    std::vector<double> values_;
+  };
+  static int band_of() { return B == 16 ? 2 : B == 24 ? 3 : 4; }
+  [[nodiscard]] long lanes() const { return padded(kFibers) * r_.cut.count; }
+  template <class Value>
+  static Packs pack(std::vector<double>& values, int lanes, long rows, int width, Value value) {
+    values.assign(static_cast<std::size_t>(Packs::size(lanes, rows, width)), 0.0);
+    const Packs p{values.data(), rows, width};
+    for (int lane = 0; lane < lanes; ++lane) {
+      for (long row = 0; row < rows; ++row) {
+        for (int k = 0; k < width; ++k) *p.at(lane, row, k) = value(lane, row, k);
+      }
+    }
+    return p;
+  }
+  Packs on_card(const Packs& p, int lanes) {
+    return {card_.put(std::vector<double>(p.data, p.data + Packs::size(lanes, p.rows, p.width))),
+            p.rows, p.width};
+  }
+  Packs empty(long lanes, long rows, int width) {
+    return {card_.put(std::vector<double>(static_cast<std::size_t>(Packs::size(lanes, rows, width)),
+                                          kNan)),
+            rows, width};
+  }
+  Card& card_;
+  std::vector<double> host_s_, host_x_, host_ones_;
+  Packs s_, x_, ones_;
+  RootArgs r_{};
+};
+
+TEST_P(WideKernels, ABandThatABlockSharesGivesWhatAThreadGives) {
+  const auto check = [](auto bands) {
+    for (const double shift : {0.0, -0.5, -3.0})
+      bands.check_bounds(shift);  // the last: not definite
+    bands.check_poles();
+  };
+  check(WideBands<16>(card_));
+  check(WideBands<24>(card_));
+  check(WideBands<32>(card_));
+}
+
+/// One step of both sweeps of a bundle of three fibres.
+class SweepStepOfThree {
+ public:
+  static constexpr int kBin = 43, kMargin = 96, kFibers = 3;
+  SweepStepOfThree(Card& card, int band) : card_(card) {
+    a_.shape.nfiber = kFibers;
+    a_.shape.nbundle = 1;
+    a_.shape.nbin = kBin;
+    a_.shape.margin = kMargin;
+    a_.shape.band = 8;
+    a_.shape.cross_band = 5;
+    a_.n.own = filled(kFibers, 9, [](int f, int j, int d) {
+      return d == 0 ? 1.0 + 0.1 * f : std::sin(j + 2.0 * f) * std::pow(0.4, d);
+    });
+    a_.n.cross[0] = filled(kFibers, 11, [](int f, int j, int k) {
+      const bool meets = j + k - 5 >= 0 && j + k - 5 < kBin;
+      return meets ? 0.2 * std::cos(3.0 * j + f) * std::pow(0.5, std::abs(k - 5)) : 0.0;
+    });
+    a_.places = {1, kFibers, card.put(std::vector<int>{0, kFibers}),
+                 card.put(std::vector<int>{0, 1, 2})};
+    a_.cut = {3, 15, 30, 45};
+    a_.band = band;
+    a_.half = 8;
+    a_.tail = 30;
+    const long loaded = kSweepGroup * a_.problems();
+    for (Packs* p : {&a_.left, &a_.right}) *p = zeros(kFibers, band + 1);
+    a_.matrix = zeros(loaded, band + 1);
+    a_.columns = zeros(loaded, 2 * a_.half + 1);
+    a_.l = zeros(a_.problems(), band);
+    a_.inv_d = zeros(a_.problems(), 1);
+    a_.work = {card.put(std::vector<double>(static_cast<std::size_t>(
+                   Packs::size(static_cast<long>(kBin) * a_.problems(), a_.column_rows(), 1)))),
+               a_.column_rows(), 1};
+  }
+  /// What the first and the last fibre take from the one between them, and the next step's matrix.
+  template <int B>
+  std::vector<double> terms(bool wide) {
+    const DeviceKernels& k = emulated_kernels();
+    const int at = B == 16 ? 2 : B == 24 ? 3 : 4;
+    k.sweep_load(card_.stream(), rows() * a_.problems(), a_);
+    k.sweep_factor[at](card_.stream(), a_.lanes(), a_);
+    if (wide) {
+      k.wide_terms[at](card_.stream(), WideTermKernel<B>::blocks(a_), a_);
+    } else {
+      k.sweep_terms[at](card_.stream(), SweepTermKernel<1>::blocks(a_), a_);
+    }
+    std::vector<double> all = in_grid(a_.left, 1);
+    for (const auto& more : {in_grid(a_.right, 1), in_grid(a_.matrix, a_.slot(1, 0)),
+                             in_grid(a_.matrix, a_.slot(1, 1))})
+      all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+
+ private:
+  [[nodiscard]] static long rows() { return kBin + 2L * kMargin; }
+  Packs zeros(long lanes, int width) {
+    return {
+        card_.put(std::vector<double>(static_cast<std::size_t>(Packs::size(lanes, rows(), width)))),
+        rows(), width};
+  }
+  template <class Value>
+  Packs filled(int lanes, int width, Value value) {
+    std::vector<double> host(static_cast<std::size_t>(Packs::size(lanes, rows(), width)), 0.0);
+    const Packs p{host.data(), rows(), width};
+    for (int lane = 0; lane < lanes; ++lane) {
+      for (int row = 0; row < rows(); ++row) {
+        const int bin = row - kMargin;
+        for (int k = 0; k < width; ++k) {
+          *p.at(lane, row, k) = bin >= 0 && bin < kBin ? value(lane, bin, k) : 0.0;
+        }
+        if (width == 9 && (bin < 0 || bin >= kBin)) *p.at(lane, row) = 1.0;
+      }
+    }
+    return {card_.put(host), rows(), width};
+  }
+  std::vector<double> in_grid(const Packs& p, long lane) {
+    const auto size = static_cast<std::size_t>(Packs::size(lane + 1, p.rows, p.width));
+    std::vector<double> host = card_.get(p.data, size), out;
+    const Packs there{host.data(), p.rows, p.width};
+    for (int bin = 0; bin < kBin; ++bin) {
+      for (int d = 0; d < p.width; ++d) out.push_back(*there.at(lane, kMargin + bin, d));
+    }
+    return out;
+  }
+  Card& card_;
+  SweepArgs a_{};
+};
+
+TEST_P(WideKernels, SchurTermsOneWayAreThoseOfThereAndBack) {
+  const auto check = [&]<int B>() {
+    const std::vector<double> two_ways = SweepStepOfThree(card_, B).terms<B>(false),
+                              one_way = SweepStepOfThree(card_, B).terms<B>(true);
+    double largest = 0;
+    ASSERT_EQ(two_ways.size(), one_way.size());
+    for (std::size_t i = 0; i < one_way.size(); ++i) {
+      ASSERT_NEAR(one_way[i], two_ways[i], 1e-11) << B << " " << i;
+      largest = std::max(largest, std::abs(one_way[i]));
+    }
+    EXPECT_GT(largest, 0.01);
+  };
+  check.operator()<16>();
+  check.operator()<24>();
+  check.operator()<32>();
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, WideKernels,
+                         testing::Values(GridOrder::kInward, GridOrder::kForward,
+                                         GridOrder::kBackward, GridOrder::kScattered));
+
+}  // namespace
+}  // namespace fiberloom::exact::gpu
