@@ -2,9 +2,10 @@
 // The thin wrapper that turns a function of a thread's number into a CUDA kernel.
 #pragma once
 
+#include "loom/device/gpu_runtime.hpp"
+
 #include "loom/device/copy_16.hpp"
 #include "loom/device/device.hpp"
-#include "loom/device/gpu_runtime.hpp"
 
 namespace loom {
 
@@ -22,24 +23,25 @@ __global__ void cuda_kernel(const typename K::Args args, long threads) {
 /// K::run(phase, block, thread, args, shared) for every thread of every block, all of a block
 /// through one phase before the next.
 template <class K>
-__device__ void run_block(const typename K::Args& args, double* shared) {
+__global__ void __launch_bounds__(K::kThreads) cuda_block_kernel(const typename K::Args args) {
+  extern __shared__ double shared[];
   const int phases = K::phases(args);
   for (int phase = 0; phase < phases; ++phase) {
     K::run(phase, blockIdx.x, static_cast<int>(threadIdx.x), args, shared);
     __syncthreads();
   }
 }
-template <class K>
-__global__ void __launch_bounds__(K::kThreads) cuda_block_kernel(const typename K::Args args) {
-  extern __shared__ double shared[];
-  run_block<K>(args, shared);
-}
-/// With room for K::kBlocks of them on a multiprocessor: fewer registers than the compiler takes.
+/// The same with room for K::kBlocks of them on a multiprocessor: fewer registers than the compiler
+/// takes.
 template <class K>
 __global__ void __launch_bounds__(K::kThreads, K::kBlocks)
     cuda_crowded_kernel(const typename K::Args args) {
   extern __shared__ double shared[];
-  run_block<K>(args, shared);
+  const int phases = K::phases(args);
+  for (int phase = 0; phase < phases; ++phase) {
+    K::run(phase, blockIdx.x, static_cast<int>(threadIdx.x), args, shared);
+    __syncthreads();
+  }
 }
 
 /// The same for a K whose threads keep a State from phase to phase, in registers: phase 0 finds
@@ -61,11 +63,11 @@ __global__ void __launch_bounds__(K::kThreads, K::kBlocks)
 struct CudaRun {
   template <class K>
   static void launch_blocks(Stream& stream, long blocks, const typename K::Args& args) {
-    if constexpr (requires { K::kBlocks; }) {
-      start<K>(stream, blocks, args, &cuda_crowded_kernel<K>);
-    } else {
-      start<K>(stream, blocks, args, &cuda_block_kernel<K>);
-    }
+    start<K>(stream, blocks, args, &cuda_block_kernel<K>);
+  }
+  template <class K>
+  static void launch_crowd(Stream& stream, long blocks, const typename K::Args& args) {
+    start<K>(stream, blocks, args, &cuda_crowded_kernel<K>);
   }
   template <class K>
   static void launch_states(Stream& stream, long blocks, const typename K::Args& args) {

@@ -35,6 +35,10 @@ struct EmulatedRun {
                          }});
   }
   template <class K>
+  static void launch_crowd(Stream& stream, long blocks, const typename K::Args& args) {
+    launch_blocks<K>(stream, blocks, args);
+  }
+  template <class K>
   static void launch_states(Stream& stream, long blocks, const typename K::Args& args) {
     refuse_host_pointers_in(stream, args);
     const std::size_t shared_doubles = (K::shared_bytes(args) + 7) / 8;

@@ -17,10 +17,10 @@ void fill_band(DeviceKernels& k) {
   k.sweep_terms[I] = &Run::template launch_blocks<SweepTermKernel<kB>>;
   if constexpr (is_wide(kB)) {
     k.sweep_factor[I] = &Run::template launch_blocks<WideSweepFactorKernel<kB>>;
-    k.wide_terms[I] = &Run::template launch_blocks<WideTermKernel<kB>>;
+    k.wide_terms[I] = &Run::template launch_crowd<WideTermKernel<kB>>;
     k.factor[I] = &Run::template launch_blocks<WideProofKernel<kB>>;
     k.alternate[I] = &Run::template launch_blocks<WideAlternateKernel<kB>>;
-    k.pole[I] = &Run::template launch_blocks<WidePoleKernel<kB>>;
+    k.pole[I] = &Run::template launch_crowd<WidePoleKernel<kB>>;
   } else {
     k.sweep_factor[I] = &Run::template launch<SweepFactorKernel<kB>>;
     k.factor[I] = &Run::template launch<RootFactorKernel<kB>>;
