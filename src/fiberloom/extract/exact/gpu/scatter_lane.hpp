@@ -73,6 +73,7 @@ struct SeamKernel {
       const int j = side == 0 ? a.first[i] - 1 : a.last[i];
       if (j < 0 || j >= a.roots.rows) continue;
       const int bin = j - a.origin[i], f = a.fiber[i];
+      if (bin < a.pole.out_first || bin >= r.shape.nbin) continue;
       worst = largest(worst, seam_of(*a.roots.at(f, j, x), *a.roots.at(f, j, one), read.at(bin, x),
                                      read.at(bin, one)));
     }
