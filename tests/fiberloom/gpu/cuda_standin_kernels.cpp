@@ -87,6 +87,10 @@ struct Collect {
     (void)RegisteredBlocks<K>::done;
   }
   template <class K>
+  static void launch_crowd(Stream&, long, const typename K::Args&) {
+    (void)RegisteredBlocks<K>::done;
+  }
+  template <class K>
   static void launch_states(Stream&, long, const typename K::Args&) {
     (void)RegisteredStates<K>::done;
   }
