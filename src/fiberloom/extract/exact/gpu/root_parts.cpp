@@ -33,10 +33,9 @@ void RootStage::gather(Batch& batch, Arena& scratch) {
 }
 
 /// Which bundles have one. Asked for only where a band is too narrow.
-void RootStage::find_defects() {
+void RootStage::find_defects(Arena scratch) {
   if (defects_known_) return;
   defects_known_ = true;
-  Arena scratch = f_.scratch_;
   const auto chunks = static_cast<std::size_t>(DefectKernel::chunks(f_.shape_));
   const auto fibers = static_cast<std::size_t>(p_.nfiber());
   std::vector<unsigned char> found(chunks * fibers);
@@ -55,13 +54,13 @@ void RootStage::find_defects() {
 }
 
 /// Places whose band is too narrow, and that may leave bins out.
-std::vector<char> RootStage::may_leave(const Batch& batch) {
+std::vector<char> RootStage::may_leave(const Batch& batch, const Arena& scratch) {
   std::vector<char> open(batch.places.size(), 0);
   if (batch.attempts.front().is_part()) return open;
   for (std::size_t i = 0; i < open.size(); ++i)
     open[i] = batch.places[i].low > 0 && is_too_narrow(batch, batch.places[i]) ? 1 : 0;
   if (std::find(open.begin(), open.end(), 1) == open.end()) return open;
-  find_defects();
+  find_defects(scratch);
   for (std::size_t i = 0; i < open.size(); ++i) {
     const Attempt& a = batch.attempts[static_cast<std::size_t>(batch.places[i].attempt)];
     if (!progress_[static_cast<std::size_t>(a.bundle)].may_leave) open[i] = 0;
@@ -72,7 +71,7 @@ std::vector<char> RootStage::may_leave(const Batch& batch) {
 /// As leave_bins() does of one fibre: of all places whose band is too narrow, and that may. The
 /// upper bound stays: without some of its bins S has no larger eigenvalue.
 void RootStage::leave(Batch& batch, RootArgs& root, Arena& scratch) {
-  std::vector<char> open = may_leave(batch);
+  std::vector<char> open = may_leave(batch, scratch);
   const auto any = [&] { return std::find(open.begin(), open.end(), 1) != open.end(); };
   if (!any()) return;
   const std::size_t n = batch.places.size();

@@ -146,6 +146,8 @@ std::size_t RootStage::batch_bytes(const DeviceFrame& frame, const std::vector<A
   const Cut cut = root_cut(frame.p_, attempts.front());
   (void)root_arrays(frame, axis, places, band, cut, rest);
   const long rows = axis.shape.rows();
+  rest.take<unsigned char>(static_cast<std::size_t>(DefectKernel::chunks(frame.shape_)) *
+                           static_cast<std::size_t>(frame.shape_.nfiber));
   for (int i = 0; i < 2; ++i) (void)take_packs(rest, places, rows, 1);  // where bins are left out
   rest.take<unsigned char>(static_cast<std::size_t>(rows * padded(places)));
   for (int i = 0; i < 2; ++i) rest.take<double>(n);

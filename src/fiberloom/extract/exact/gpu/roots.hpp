@@ -116,8 +116,8 @@ class RootStage {
 
   // root_parts.cpp
   void gather(Batch& batch, Arena& scratch);
-  void find_defects();
-  [[nodiscard]] std::vector<char> may_leave(const Batch& batch);
+  void find_defects(Arena scratch);
+  [[nodiscard]] std::vector<char> may_leave(const Batch& batch, const Arena& scratch);
   void leave(Batch& batch, RootArgs& root, Arena& scratch);
   void note_left(const Batch& batch, const LeaveArgs& args, Arena scratch);
   void begin_parts(int bundle, int attempt, std::vector<Attempt>& again);
