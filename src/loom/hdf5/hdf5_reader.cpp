@@ -113,8 +113,9 @@ struct Reader::Impl {
     const std::vector<hsize_t> from{start.begin(), start.end()}, box{count.begin(), count.end()};
     const Handle space(H5Dget_space(set.get()), H5Sclose);
     H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, from.data(), nullptr, box.data(), nullptr);
-    const auto n = static_cast<hsize_t>(all);
-    const Handle memory(H5Screate_simple(1, &n, nullptr), H5Sclose);
+    // of the same shape: of another the library would look up each number's place
+    const Handle memory(H5Screate_simple(static_cast<int>(box.size()), box.data(), nullptr),
+                        H5Sclose);
     if (H5Dread(set.get(), type, memory.get(), space.get(), H5P_DEFAULT, out.data()) < 0) {
       throw unreadable(path, name, set.get());
     }
