@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "fiberloom/extract/exact/windows.hpp"
@@ -19,15 +20,13 @@ inline constexpr double kLargestPart = 0.6;
 /// Skirts of parts that are tried, as shares of the guard bins. Couplings fall to 2e-4 over the
 /// first, and what they meet there is small; the seam shows what is left (1e-5 sigma as a rule).
 inline constexpr double kPartSkirts[] = {0.375, 0.75};
-inline constexpr int kPartTries = 2;
+inline constexpr int kPartTries = static_cast<int>(std::size(kPartSkirts));
 [[nodiscard]] inline int part_skirt(int attempt, int guard) {
   return static_cast<int>(kPartSkirts[attempt] * guard);
 }
 
-/// What is left out for an entry of the last diagonal, in row j, that is beyond what is allowed:
-/// its two bins with all between, and those beside them, which may be as ill off.
 [[nodiscard]] inline BinRange bins_left_for(int j, int band, int nbin) {
-  return {std::max(j - band, 0), std::min(j + 2 * band + 1, nbin)};
+  return {std::max(j - left_before(band), 0), std::min(j + left_behind(band) + 1, nbin)};
 }
 
 /// In order; those that are not more than `gap` bins apart become one.

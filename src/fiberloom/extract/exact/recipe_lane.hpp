@@ -153,6 +153,12 @@ FL_LANE_HD inline bool on_ccd(int x0, int y0, int nx, int ny, int npix_x, int np
   return y0 >= 0 && x0 >= 0 && y0 + ny <= npix_y && x0 + nx <= npix_x;
 }
 
+/// What is left out for an entry of the last diagonal, in row j, that is beyond what is allowed:
+/// its two bins with all between, and those beside them, which may be as ill off: so many bins
+/// before j and behind it.
+FL_LANE_HD inline int left_before(int band) { return band; }
+FL_LANE_HD inline int left_behind(int band) { return 2 * band; }
+
 // ---- results
 
 /// The window whose core holds bin j, counted from the first window's; bins behind are the last's.

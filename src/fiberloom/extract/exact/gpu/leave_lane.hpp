@@ -101,9 +101,9 @@ struct LeaveMarkKernel {
     const long pitch = padded(r.count);
     const int bin = static_cast<int>(thread / pitch), i = static_cast<int>(thread % pitch);
     if (bin >= r.shape.nbin || i >= r.count || a.allowed[i] < 0) return;
-    bool beyond = false;  // as bins_left_for() has it
+    bool beyond = false;
     FL_UNROLL
-    for (int j = bin - 2 * r.band; j <= bin + r.band; ++j)
+    for (int j = bin - left_behind(r.band); j <= bin + left_before(r.band); ++j)
       beyond = beyond || a.beyond[(r.shape.margin + j) * pitch + i] != 0;
     if (!beyond) return;
     *a.x.at(i, r.shape.margin + bin) = 0.0;

@@ -85,9 +85,8 @@ void RootStage::leave(Batch& batch, RootArgs& root, Arena& scratch) {
   args.allowed = allowed;
   args.diagonal = diagonal;
   k_.leave_copy(stream_, rows * padded(root.count), args);
-  std::vector<int> identity(n);
-  std::iota(identity.begin(), identity.end(), 0);
-  f_.mail_.send(root.source, identity);
+  std::iota(batch.source.begin(), batch.source.end(), 0);
+  f_.mail_.send(root.source, batch.source);
   root.x = args.x;
   root.ones = args.ones.data;
   root.ones_pack = rows * kWarp;

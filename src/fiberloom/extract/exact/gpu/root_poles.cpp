@@ -61,12 +61,11 @@ void RootStage::narrow(Batch& batch, const RootArgs& wide, Arena scratch) {
     root.s = take_packs(memory, count, batch.axis.shape.rows(), band + 1);
     root.wide_s = wide.s;
     root.wide_band = batch.band;
-    const bool by_fiber = wide.x.data == f_.x_.data;
     std::vector<int> source, places;
     std::vector<RootState> start;
     for (const std::size_t i : who) {
       const Place& place = batch.places[i];
-      source.push_back(by_fiber ? place.fiber : static_cast<int>(i));
+      source.push_back(batch.source[i]);
       places.push_back(static_cast<int>(i));
       start.push_back({place.high, 0.0, place.signal, 0.0, 1, 0});
     }

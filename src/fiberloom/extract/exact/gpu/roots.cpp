@@ -140,12 +140,15 @@ void RootStage::attempt(std::vector<Attempt> attempts, std::vector<Attempt>& aga
   RootArgs root = root_arrays(f_, batch.axis, static_cast<int>(batch.places.size()), batch.band,
                               batch.cut, scratch);
   root.s = root.wide_s = s;
-  std::vector<int> identity(batch.places.size()), source;
+  std::vector<int> identity(batch.places.size());
   std::iota(identity.begin(), identity.end(), 0);
-  for (const Place& place : batch.places) source.push_back(place.fiber);
+  batch.source = identity;  // parts are gathered by place
+  if (!batch.attempts.front().is_part()) {
+    for (std::size_t i = 0; i < batch.source.size(); ++i) batch.source[i] = batch.places[i].fiber;
+  }
   {
     const DeviceStage stage(stream_, "bounds");
-    f_.mail_.send(root.source, batch.attempts.front().is_part() ? identity : source);
+    f_.mail_.send(root.source, batch.source);
     f_.mail_.send(root.place, identity);
     bound(batch, root);
     measure(batch, root);

@@ -52,6 +52,7 @@ class RootStage {
     std::vector<Attempt> attempts;
     std::vector<Place> places;
     std::vector<int> first_place;  ///< of each attempt, and the end
+    std::vector<int> source;       ///< of each place, in its x and ones
     std::vector<int> kept;         ///< candidates, the last is the band itself
     Axis axis;
     Cut cut;
