@@ -163,7 +163,7 @@ class Checks {
 
   Verdict agrees(const Case& c) {
     exact::Tuning tuning = exact::tuning_of(c.options);
-    tuning.narrow_parts = false;  // as a device has them
+    tuning.device_parts = true;
     const ExtractResult cpu =
         exact::extract(c.ccd, c.psf, c.options, tuning, active_isa(), *executor_, {}, nullptr);
     const ExtractResult gpu = extract(*engine(), c);

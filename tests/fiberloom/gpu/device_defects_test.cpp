@@ -35,7 +35,7 @@ TEST(DeviceDefects, TakesWideBandsInPartsOfTheAxisAsTheCpuDoes) {
   EXPECT_GT(cpu.bundles[0].half_bandwidth, 16);
   SerialExecutor serial;
   exact::Tuning as_there = exact::tuning_of(c.options);
-  as_there.narrow_parts = false;
+  as_there.device_parts = true;
   expect_equal_within(
       exact::extract(c.ccd, c.psf, c.options, as_there, active_isa(), serial, {}, nullptr), device,
       allowed(cpu));
@@ -53,6 +53,27 @@ TEST(DeviceDefects, TakesWideBandsInPartsOfTheAxisAsTheCpuDoes) {
       emulated()->extract(c.ccd, c.psf, c.options, with_bands_everywhere(c), serial, {}, nullptr);
   expect_equal_within(everywhere, device, cpu.bundles[0].bound_sigma + cpu.bundles[1].bound_sigma);
   EXPECT_FALSE(same_bytes(everywhere, device));
+}
+
+TEST(DeviceDefects, KeepsAGridThatRunsPastTheCcdAsTheCpuDoes) {
+  Case c = make_case();
+  std::vector<double>& wave = c.options.wave;
+  const double step = wave[1] - wave[0], begin = wave.front() - 170 * step;
+  wave.resize(wave.size() + 340);
+  for (std::size_t j = 0; j < wave.size(); ++j) wave[j] = begin + static_cast<double>(j) * step;
+  const auto [cpu, device] = by_both(c);
+  EXPECT_GT(cpu.bundles[0].unconstrained, 20U);
+  EXPECT_GT(cpu.bundles[0].half_bandwidth, 8) << "else there is nothing to see here";
+  SerialExecutor serial;
+  exact::Tuning as_there = exact::tuning_of(c.options);
+  as_there.device_parts = true;
+  expect_equal_within(
+      exact::extract(c.ccd, c.psf, c.options, as_there, active_isa(), serial, {}, nullptr), device,
+      allowed(cpu));
+  EXPECT_FALSE(same_bytes(
+      emulated()->extract(c.ccd, c.psf, c.options, with_bands_everywhere(c), serial, {}, nullptr),
+      device))
+      << "no part was done by itself";
 }
 
 TEST(DeviceDefects, GivesTheSameBytesBesideDefectsInAnyMemory) {

@@ -35,7 +35,7 @@ struct Tuning {
   int most_iterations = ExtractOptions{}.max_iterations;  ///< of the solve
   SolveAgain solve_again = SolveAgain::kTouched;
   WideBands wide_bands = WideBands::kWhereNeeded;
-  bool narrow_parts = true;  ///< roots of parts with narrower bands where these do; no device does
+  bool device_parts = false;  ///< parts as a device has them: one window, roots with its own band
   DeviceSpots device_spots = DeviceSpots::kKept;  ///< where the memory suffices; same bytes
 };
 

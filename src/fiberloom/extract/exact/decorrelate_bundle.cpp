@@ -32,14 +32,14 @@ class Decorrelation {
     const Tuning& tuning = frame_.tuning;
     int band = least_band(geometry_, frame_.options, tuning);
     int skirt = frame_.grid.guard;
-    may_leave_ = tuning.wide_bands == WideBands::kWhereNeeded &&
-                 !frame_.options.decorrelate_fibers && has_defect();
+    may_leave_ = tuning.wide_bands == WideBands::kWhereNeeded && !frame_.options.decorrelate_fibers;
     for (;;) {
       const Windows windows = root_windows(geometry_.nbin, skirt, tuning.most_windows);
       Attempt attempt = frame_.options.decorrelate_fibers ? decorrelate_fibers(windows, band)
                                                           : decorrelate(windows, band);
       if (attempt.given_up) {
-        band = wider_band(band, attempt.truncation, frame_.grid.decay, tuning);
+        const double truncation = std::max(attempt.truncation, attempt.left_truncation);
+        band = wider_band(band, truncation, frame_.grid.decay, tuning);
         continue;
       }
       if (!do_parts(windows, attempt)) {
@@ -56,24 +56,6 @@ class Decorrelation {
   }
 
  private:
-  /// Whether pixels are missing in a row, where the CCD is.
-  [[nodiscard]] bool has_defect() const {
-    for (int f = 0; f < geometry_.nfiber; ++f) {
-      const FiberTrace& trace = geometry_.trace[static_cast<std::size_t>(f)];
-      const double* phi = work_.normal.phi(f);
-      int on_end = 0;
-      for (int j = 0; j < geometry_.nbin; ++j) {
-        const auto bin = static_cast<std::size_t>(j);
-        const bool lit =
-            trace.live[bin] && on_ccd(trace.x0[bin], trace.y0[bin], frame_.plan.nx, frame_.plan.ny,
-                                      frame_.plan.npix_x, frame_.plan.npix_y);
-        on_end = lit && is_missing(phi[j]) ? on_end + 1 : 0;
-        if (on_end >= kDefectBins) return true;
-      }
-    }
-    return false;
-  }
-
   [[nodiscard]] BundleReport begin_report(const Windows& windows, int band) const {
     BundleReport report;
     report.first_fiber = geometry_.first_fiber;
@@ -202,7 +184,8 @@ class Decorrelation {
     if (!worth_parts(parts, skirt, whole)) return false;
     const int narrow = attempt.report.half_bandwidth;
     for (const BinRange& part : parts) {
-      const Windows windows = cut_part(geometry_.nbin, part, skirt);
+      const Windows windows =
+          cut_part(geometry_.nbin, part, skirt, frame_.tuning.device_parts ? 1 : kLanes);
       PartPass pass{narrow, attempt.left_truncation};
       while (pass.too_narrow > 0) {
         pass.band = wider_band(pass.band, pass.too_narrow, frame_.grid.decay, frame_.tuning);
@@ -226,7 +209,7 @@ class Decorrelation {
   /// defect their equations were made of the neighbour's.
   PartPass do_part(const Windows& windows, BinRange part, int band, Attempt& attempt) {
     RootTask task = task_of(band);
-    if (!frame_.tuning.narrow_parts) task.least_band = band;
+    if (frame_.tuning.device_parts) task.least_band = band;
     PartPass pass{band};
     Attempt found;
     std::vector<FiberRoot> roots = attempt.roots;

@@ -142,16 +142,7 @@ FL_LANE_HD inline double pole_tolerance(double root_tolerance, double signal) {
 /// The error of a root in sigma of the brightest bin.
 FL_LANE_HD inline double root_sigma(double error, double signal) { return error * (1 + signal); }
 
-// ---- defects
-
-/// So many bins of a fibre on end, on the CCD, with less than half of their light are a defect, and
-/// no cosmic ray.
-inline constexpr int kDefectBins = 8;
-FL_LANE_HD inline bool is_missing(double phi) { return phi < 0.5; }
-/// Are all pixels of a spot on the CCD?
-FL_LANE_HD inline bool on_ccd(int x0, int y0, int nx, int ny, int npix_x, int npix_y) {
-  return y0 >= 0 && x0 >= 0 && y0 + ny <= npix_y && x0 + nx <= npix_x;
-}
+// ---- parts of the axis
 
 /// What is left out for an entry of the last diagonal, in row j, that is beyond what is allowed:
 /// its two bins with all between, and those beside them, which may be as ill off: so many bins

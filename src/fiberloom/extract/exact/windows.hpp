@@ -42,12 +42,12 @@ inline Windows cut_windows(int nbin, int skirt) {
   return w;
 }
 
-/// A part of the axis, cut into all lanes.
-inline Windows cut_part(int nbin, BinRange part, int skirt) {
+/// A part of the axis, cut into all lanes, or so many.
+inline Windows cut_part(int nbin, BinRange part, int skirt, int lanes = kLanes) {
   Windows w;
   w.nbin = nbin;
   w.origin = part.first;
-  w.count = std::min(kLanes, part.last - part.first);
+  w.count = std::min(lanes, part.last - part.first);
   w.stride = (part.last - part.first + w.count - 1) / w.count;
   w.skirt = skirt;
   w.rows = w.stride + 2 * skirt;

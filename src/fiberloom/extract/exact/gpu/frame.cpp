@@ -356,14 +356,13 @@ FrameNeeds frame_needs(const Problem& problem, bool pixels_are_double, bool want
   FrameNeeds needs;
   needs.fixed = measure.used() + 512;
   needs.upload = frame.upload_bytes();
-  // the longest letters have a number for each candidate of a band, window and fibre, a byte for
-  // each bin of a bundle or for some bins of a fibre
+  // the longest letters have a number for each candidate of a band, window and fibre, or a byte for
+  // each bin of a bundle
   needs.mail =
       (std::size_t{1} << 16) +
       static_cast<std::size_t>(padded(problem.nfiber())) * kMostKept * kLanes * sizeof(double) +
       static_cast<std::size_t>(problem.nbundle()) * kFitBins * sizeof(unsigned) +
-      static_cast<std::size_t>(problem.nbundle() + problem.nfiber() / DefectKernel::kBins + 1) *
-          static_cast<std::size_t>(problem.nbin + DefectKernel::kBins);
+      static_cast<std::size_t>(problem.nbundle()) * static_cast<std::size_t>(problem.nbin);
   const std::size_t solve = frame.solve_bytes();
   std::size_t one = 0;
   for (int b = 0; b < problem.nbundle(); ++b) one = std::max(one, frame.group_bytes(b, b + 1));

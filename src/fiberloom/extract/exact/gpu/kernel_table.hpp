@@ -68,7 +68,6 @@ void fill_common(DeviceKernels& k) {
   k.worst = &Run::template launch<RootWorstKernel>;
   k.poles = &Run::template launch<RootPolesKernel>;
   k.pole_sum = &Run::template launch_blocks<PoleSumKernel>;
-  k.defects = &Run::template launch<DefectKernel>;
   k.leave_copy = &Run::template launch<LeaveCopyKernel>;
   k.leave_beyond = &Run::template launch<LeaveBeyondKernel>;
   k.leave_mark = &Run::template launch<LeaveMarkKernel>;

@@ -49,7 +49,6 @@ struct DeviceKernels {
   Launch<RootArgs> factor[kBandCount], alternate[kBandCount];
   Launch<RootPolesArgs> poles;
   Launch<PoleArgs> pole[kBandCount], pole_sum;
-  Launch<DefectArgs> defects;
   Launch<LeaveArgs> leave_copy, leave_beyond, leave_mark, leave_out, leave_union;
   Launch<PartArgs> gather_part;
   Launch<TakeArgs> take, seam;

@@ -1,41 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Wide bands in parts of the axis alone: which fibres have a defect, taking out the bins that ask
-// for a wider band, and gathering parts as frames of their own (rules: parts.hpp, recipe_lane.hpp).
+// Wide bands in parts of the axis alone: taking out the bins that ask for a wider band, and
+// gathering parts as frames of their own (rules: parts.hpp, recipe_lane.hpp).
 #pragma once
 
 #include "fiberloom/extract/exact/gpu/pixels_lane.hpp"
 #include "fiberloom/extract/exact/gpu/root_lane.hpp"
 
 namespace fiberloom::exact::gpu {
-
-struct DefectArgs {
-  Shape shape;
-  TraceView trace;
-  Packs phi;
-  int nx, ny, npix_x, npix_y;  ///< of a spot, of the CCD
-  unsigned char* found;        ///< [chunks][nfiber]
-};
-/// Are pixels missing in a row? Threads: chunks of bins x fibres.
-struct DefectKernel {
-  using Args = DefectArgs;
-  static constexpr int kBins = 32;
-  FL_LANE_HD static long chunks(const Shape& shape) { return (shape.nbin + kBins - 1) / kBins; }
-  FL_LANE_HD static void run(long thread, const Args& a) {
-    const int f = static_cast<int>(thread % a.shape.nfiber);
-    const long chunk = thread / a.shape.nfiber;
-    if (chunk >= chunks(a.shape)) return;
-    const int first = static_cast<int>(chunk) * kBins, end = first + kBins + kDefectBins - 1;
-    int on_end = 0, most = 0;
-    for (int j = first; j < end && j < a.shape.nbin; ++j) {
-      const long at = a.trace.at(f, j);
-      const bool lit = a.trace.live[at] != 0 &&
-                       on_ccd(a.trace.x0[at], a.trace.y0[at], a.nx, a.ny, a.npix_x, a.npix_y);
-      on_end = lit && is_missing(*a.phi.at(f, a.shape.margin + j)) ? on_end + 1 : 0;
-      most = most < on_end ? on_end : most;
-    }
-    a.found[thread] = most >= kDefectBins ? 1 : 0;
-  }
-};
 
 /// Of a batch whose S, x and ones are its own.
 struct LeaveArgs {

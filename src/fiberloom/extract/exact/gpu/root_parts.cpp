@@ -32,38 +32,16 @@ void RootStage::gather(Batch& batch, Arena& scratch) {
   k_.gather_part(stream_, axis.shape.rows() * padded(n), args);
 }
 
-/// Which bundles have one. Asked for only where a band is too narrow.
-void RootStage::find_defects(Arena scratch) {
-  if (defects_known_) return;
-  defects_known_ = true;
-  const auto chunks = static_cast<std::size_t>(DefectKernel::chunks(f_.shape_));
-  const auto fibers = static_cast<std::size_t>(p_.nfiber());
-  std::vector<unsigned char> found(chunks * fibers);
-  const SpotPlan& plan = p_.plan;
-  const DefectArgs args{
-      f_.shape_, f_.trace_,   f_.n_.phi,   plan.nx,
-      plan.ny,   plan.npix_x, plan.npix_y, scratch.take<unsigned char>(found.size())};
-  k_.defects(stream_, static_cast<long>(found.size()), args);
-  f_.mail_.receive(args.found, found);
-  std::vector<char> has_defect(progress_.size(), 0);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (found[i] != 0) has_defect[static_cast<std::size_t>(p_.bundle_of[i % fibers])] = 1;
-  }
-  for (std::size_t b = 0; b < progress_.size(); ++b)
-    progress_[b].may_leave = progress_[b].may_leave && has_defect[b] != 0;
-}
-
 /// Places whose band is too narrow, and that may leave bins out.
-std::vector<char> RootStage::may_leave(const Batch& batch, const Arena& scratch) {
+std::vector<char> RootStage::may_leave(const Batch& batch) const {
   std::vector<char> open(batch.places.size(), 0);
   if (batch.attempts.front().is_part()) return open;
-  for (std::size_t i = 0; i < open.size(); ++i)
-    open[i] = batch.places[i].low > 0 && is_too_narrow(batch, batch.places[i]) ? 1 : 0;
-  if (std::find(open.begin(), open.end(), 1) == open.end()) return open;
-  find_defects(scratch);
   for (std::size_t i = 0; i < open.size(); ++i) {
-    const Attempt& a = batch.attempts[static_cast<std::size_t>(batch.places[i].attempt)];
-    if (!progress_[static_cast<std::size_t>(a.bundle)].may_leave) open[i] = 0;
+    const Place& place = batch.places[i];
+    const Attempt& a = batch.attempts[static_cast<std::size_t>(place.attempt)];
+    if (progress_[static_cast<std::size_t>(a.bundle)].may_leave && place.low > 0 &&
+        is_too_narrow(batch, place))
+      open[i] = 1;
   }
   return open;
 }
@@ -71,7 +49,7 @@ std::vector<char> RootStage::may_leave(const Batch& batch, const Arena& scratch)
 /// As leave_bins() does of one fibre: of all places whose band is too narrow, and that may. The
 /// upper bound stays: without some of its bins S has no larger eigenvalue.
 void RootStage::leave(Batch& batch, RootArgs& root, Arena& scratch) {
-  std::vector<char> open = may_leave(batch, scratch);
+  std::vector<char> open = may_leave(batch);
   const auto any = [&] { return std::find(open.begin(), open.end(), 1) != open.end(); };
   if (!any()) return;
   const std::size_t n = batch.places.size();
@@ -191,8 +169,13 @@ void RootStage::end_part(int bundle, const Sums& sums, std::vector<Attempt>& aga
   }
 }
 
+/// In steps of the sweeps' windows.
+int RootStage::part_length(int bins) {
+  return (std::max(bins, 2 * kSweepCore) + kSweepCore - 1) / kSweepCore * kSweepCore;
+}
+
 /// Axes of parts have lengths of a few classes, by octaves from 128 on: those of one class are done
-/// together, in arrays as long as the longest of them needs, in steps of the sweeps' windows.
+/// together, in arrays as long as the longest of them needs.
 void RootStage::set_lengths(std::vector<Attempt>& pending) {
   int longest[32] = {};
   const auto longest_of = [&](const Attempt& a) -> int& {
@@ -204,8 +187,8 @@ void RootStage::set_lengths(std::vector<Attempt>& pending) {
     for (Attempt& a : pending) {
       if (!a.is_part() || a.length != 0) continue;
       int& most = longest_of(a);
-      if (pass == 0) most = std::max({most, a.own_length(), 2 * kSweepCore});
-      if (pass == 1) a.length = (most + kSweepCore - 1) / kSweepCore * kSweepCore;
+      if (pass == 0) most = std::max(most, a.own_length());
+      if (pass == 1) a.length = part_length(most);
     }
   }
 }

@@ -146,8 +146,6 @@ std::size_t RootStage::batch_bytes(const DeviceFrame& frame, const std::vector<A
   const Cut cut = root_cut(frame.p_, attempts.front());
   (void)root_arrays(frame, axis, places, band, cut, rest);
   const long rows = axis.shape.rows();
-  rest.take<unsigned char>(static_cast<std::size_t>(DefectKernel::chunks(frame.shape_)) *
-                           static_cast<std::size_t>(frame.shape_.nfiber));
   for (int i = 0; i < 2; ++i) (void)take_packs(rest, places, rows, 1);  // where bins are left out
   rest.take<unsigned char>(static_cast<std::size_t>(rows * padded(places)));
   for (int i = 0; i < 2; ++i) rest.take<double>(n);
@@ -173,8 +171,9 @@ std::size_t RootStage::least_bytes(const DeviceFrame& frame) {
   for (int b = 0; b < frame.p_.nbundle(); ++b) {
     for (const int skirt : {guard, 2 * guard, nbin})
       most = std::max(most, batch_bytes(frame, {{b, kWidestBand, skirt}}));
-    // no part is longer
-    most = std::max(most, batch_bytes(frame, {{b, kWidestBand, guard, {0, nbin}, nbin}}));
+    const int skirt = part_skirt(kPartTries - 1, guard);
+    const Attempt longest{b, kWidestBand, skirt, {0, nbin}, part_length(nbin + 2 * skirt)};
+    most = std::max(most, batch_bytes(frame, {longest}));
   }
   return most;
 }

@@ -215,7 +215,7 @@ void RootStage::judge(const Batch& batch, std::vector<Attempt>& again) {
       sums.out = true;
       continue;
     }
-    most = std::max(most, place.widest_truncation);
+    most = std::max({most, place.widest_truncation, place.left_truncation});
     if (is_too_narrow(batch, place)) sums.out = true;
   }
   for (std::size_t i = 0; i < sums_.size(); ++i) {

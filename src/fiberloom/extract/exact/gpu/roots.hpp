@@ -117,12 +117,12 @@ class RootStage {
 
   // root_parts.cpp
   void gather(Batch& batch, Arena& scratch);
-  void find_defects(Arena scratch);
-  [[nodiscard]] std::vector<char> may_leave(const Batch& batch, const Arena& scratch);
+  [[nodiscard]] std::vector<char> may_leave(const Batch& batch) const;
   void leave(Batch& batch, RootArgs& root, Arena& scratch);
   void note_left(const Batch& batch, const LeaveArgs& args, Arena scratch);
   void begin_parts(int bundle, int attempt, std::vector<Attempt>& again);
   void end_part(int bundle, const Sums& sums, std::vector<Attempt>& again);
+  [[nodiscard]] static int part_length(int bins);
   static void set_lengths(std::vector<Attempt>& pending);
 
   DeviceFrame& f_;
@@ -132,7 +132,6 @@ class RootStage {
   std::vector<Sums> sums_;  ///< of the batch's attempts
   std::vector<Progress> progress_;
   std::vector<double> solve_error_;  ///< by bundle
-  bool defects_known_ = false;
 };
 
 }  // namespace fiberloom::exact::gpu
