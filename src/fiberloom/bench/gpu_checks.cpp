@@ -214,7 +214,7 @@ class Checks {
   }
 
   Verdict memory() {
-    Case c = small_case(60, *executor_, 48);
+    Case c = small_case(60, *executor_, 96);
     c.options.bundle_size = 2;
     const ExtractResult full = extract(*engine(), c);
     DeviceEngineOptions options;

@@ -80,7 +80,7 @@ TEST(DeviceDefects, GivesTheSameBytesBesideDefectsInAnyMemory) {
   const Case c = with_two_blocks();
   const ExtractResult whole = by_device(c, *emulated());
   int limited = 0;
-  for (const std::size_t mib : {60, 80, 100, 140}) {
+  for (const std::size_t mib : {120, 160, 200, 280}) {
     DeviceEngineOptions options;
     options.memory_bytes = mib << 20;
     try {

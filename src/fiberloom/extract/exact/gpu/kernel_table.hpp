@@ -12,9 +12,11 @@ namespace fiberloom::exact::gpu {
 template <class Run, int I>
 void fill_band(DeviceKernels& k) {
   constexpr int kB = kDeviceBands[I];
-  k.precondition_factor[I] = &Run::template launch<PreconditionFactorKernel<kB>>;
-  k.precondition[I] = &Run::template launch<PreconditionKernel<kB>>;
-  k.sweep_terms[I] = &Run::template launch_blocks<SweepTermKernel<kB>>;
+  if constexpr (kB <= kWidestOfThread) {
+    k.precondition_factor[I] = &Run::template launch<PreconditionFactorKernel<kB>>;
+    k.precondition[I] = &Run::template launch<PreconditionKernel<kB>>;
+    k.sweep_terms[I] = &Run::template launch_blocks<SweepTermKernel<kB>>;
+  }
   if constexpr (is_wide(kB)) {
     k.sweep_factor[I] = &Run::template launch_blocks<WideSweepFactorKernel<kB>>;
     k.wide_terms[I] = &Run::template launch_crowd<WideTermKernel<kB>>;

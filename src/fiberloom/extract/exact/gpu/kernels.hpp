@@ -19,12 +19,14 @@ namespace fiberloom::exact::gpu {
 template <class Args>
 using Launch = void (*)(Stream&, long threads, const Args&);
 
-/// The first of the bands, and as many couplings, of linalg/banded.hpp (kernels_emulated.cpp checks
-/// it). What needs wider ones goes to the CPU: a thread's working set would be 130 KB at band 64,
-/// which CUDA reserves for every thread that the card could hold.
-inline constexpr int kBandCount = 5;
-inline constexpr int kDeviceBands[kBandCount] = {8, 12, 16, 24, 32};
-inline constexpr int kWidestBand = 32, kWidestCoupling = 16;
+/// The bands of linalg/banded.hpp, and its first couplings (kernels_emulated.cpp checks it).
+inline constexpr int kBandCount = 7;
+inline constexpr int kDeviceBands[kBandCount] = {8, 12, 16, 24, 32, 48, 64};
+inline constexpr int kWidestBand = kDeviceBands[kBandCount - 1], kWidestCoupling = 16;
+/// The widest that a thread has by itself, for the preconditioner. A frame whose spots ask for more
+/// goes to the CPU: a thread's working set would be 130 KB at band 64, which CUDA reserves for
+/// every thread that the card could hold.
+inline constexpr int kWidestOfThread = 32;
 
 /// Tiles of the normal equations, what is best first: bins, and those around them.
 struct TileShape {

@@ -8,6 +8,7 @@ namespace fiberloom::exact::gpu {
 void fill_cuda_8(DeviceKernels& k);
 void fill_cuda_16(DeviceKernels& k);
 void fill_cuda_32(DeviceKernels& k);
+void fill_cuda_48(DeviceKernels& k);
 
 namespace {
 
@@ -17,6 +18,7 @@ DeviceKernels make_table() {
   fill_cuda_8(k);
   fill_cuda_16(k);
   fill_cuda_32(k);
+  fill_cuda_48(k);
   return k;
 }
 

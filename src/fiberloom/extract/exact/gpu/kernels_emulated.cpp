@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The device kernels on the CPU, thread by thread.
+#include <algorithm>
+#include <iterator>
+
 #include "fiberloom/extract/exact/gpu/kernel_table.hpp"
 #include "loom/device/emulated_launch.hpp"
 #include "loom/linalg/banded.hpp"
@@ -8,16 +11,9 @@ namespace fiberloom::exact::gpu {
 
 namespace {
 
-template <std::size_t N>
-constexpr bool same(const std::array<int, N>& a, const int (&b)[kBandCount]) {
-  for (std::size_t i = 0; i < kBandCount; ++i) {
-    if (a[i] != b[i]) return false;
-  }
-  return N >= kBandCount;
-}
-static_assert(same(kBands, kDeviceBands));
-static_assert(kDeviceBands[kBandCount - 1] == kWidestBand &&
-              kCouplings[kBandCount - 1] == kWidestCoupling);
+static_assert(std::equal(kBands.begin(), kBands.end(), std::begin(kDeviceBands),
+                         std::end(kDeviceBands)));
+static_assert(std::find(kCouplings.begin(), kCouplings.end(), kWidestCoupling) != kCouplings.end());
 
 DeviceKernels make_table() {
   DeviceKernels k{};
@@ -27,6 +23,8 @@ DeviceKernels make_table() {
   fill_band<EmulatedRun, 2>(k);
   fill_band<EmulatedRun, 3>(k);
   fill_band<EmulatedRun, 4>(k);
+  fill_band<EmulatedRun, 5>(k);
+  fill_band<EmulatedRun, 6>(k);
   return k;
 }
 

@@ -18,7 +18,7 @@ std::string why_not(const CameraBundle& b, const ExtractOptions& options, const 
   const BundleGeometry& g = b.geometry;
   if (g.sweep_reach > 1) return "second neighbours matter";
   if (g.reach > 2) return "spots of third neighbours meet";
-  if (least_band(g, options, tuning) > kWidestBand || g.cross_band > kWidestCoupling) {
+  if (least_band(g, options, tuning) > kWidestOfThread || g.cross_band > kWidestCoupling) {
     return "spots of bins far apart share rows";
   }
   if (!std::all_of(b.extents.begin(), b.extents.end(),

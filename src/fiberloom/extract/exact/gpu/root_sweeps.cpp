@@ -2,6 +2,7 @@
 // Memory of sweeps and roots; the sweeps.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "fiberloom/extract/exact/gpu/roots.hpp"
 #include "fiberloom/extract/exact/recipe.hpp"
@@ -16,18 +17,35 @@ constexpr int kRowChunk = 16, kWideRowChunk = 4;
 static_assert(kBands.size() <= kMostKept);
 
 /// Blocks of WideTermKernel; 0: the band is narrow, or a block's memory too small.
-template <int B>
-long wide_blocks(const SweepArgs& s, std::size_t shared_bytes) {
-  return WideTermKernel<B>::shared_bytes(s) <= shared_bytes ? WideTermKernel<B>::blocks(s) : 0;
+template <int... I>
+long wide_blocks(const SweepArgs& s, std::size_t shared_bytes, std::integer_sequence<int, I...>) {
+  long blocks = 0;
+  const auto look = [&]<int B>() {
+    if constexpr (is_wide(B)) {
+      if (s.band == B && WideTermKernel<B>::shared_bytes(s) <= shared_bytes)
+        blocks = WideTermKernel<B>::blocks(s);
+    }
+  };
+  (look.template operator()<kDeviceBands[I]>(), ...);
+  return blocks;
 }
 long wide_blocks(const SweepArgs& s, std::size_t shared_bytes) {
-  if (s.band == 16) return wide_blocks<16>(s, shared_bytes);
-  if (s.band == 24) return wide_blocks<24>(s, shared_bytes);
-  if (s.band == 32) return wide_blocks<32>(s, shared_bytes);
-  return 0;
+  return wide_blocks(s, shared_bytes, std::make_integer_sequence<int, kBandCount>());
 }
 
 }  // namespace
+
+/// Whether the sweeps' kernels have that band: beyond a thread's own they need a block's memory.
+bool RootStage::has_band(const Attempt& a) const {
+  if (a.band <= kWidestOfThread) return true;
+  SweepArgs s{};
+  s.shape = f_.shape_;
+  s.band = a.band;
+  s.half = p_.half_of(a.bundle);
+  s.tail = p_.sweep_skirt();
+  s.places.nbundle = 1;
+  return wide_blocks(s, f_.shared_bytes_) > 0;
+}
 
 /// A part is one window.
 Cut RootStage::root_cut(const Problem& p, const Attempt& a) {

@@ -234,9 +234,9 @@ void RootStage::judge(const Batch& batch, std::vector<Attempt>& again) {
 void RootStage::widen(const Attempt& a, double truncation, std::vector<Attempt>& again) {
   Attempt next = a;
   next.band = wider_band(a.band, truncation, p_.grid.decay, p_.tuning);
-  if (next.band > kWidestBand) {
+  if (!has_band(next)) {
     f_.outcomes_[static_cast<std::size_t>(a.bundle)].to_cpu =
-        "it needs a band of " + std::to_string(next.band);
+        "a band of " + std::to_string(next.band) + " takes more memory of a block than there is";
   } else {
     again.push_back(next);
   }

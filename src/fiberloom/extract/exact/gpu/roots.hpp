@@ -123,6 +123,7 @@ class RootStage {
   void begin_parts(int bundle, int attempt, std::vector<Attempt>& again);
   void end_part(int bundle, const Sums& sums, std::vector<Attempt>& again);
   [[nodiscard]] static int part_length(int bins);
+  [[nodiscard]] bool has_band(const Attempt& a) const;
   static void set_lengths(std::vector<Attempt>& pending);
 
   DeviceFrame& f_;

@@ -6,8 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "fiberloom/extract/exact/gpu/kernels.hpp"
+#include "fiberloom/extract/exact/gpu/frame.hpp"
 #include "fiberloom/extract/exact/gpu/test_card.hpp"
+#include "loom/device/emulated_launch.hpp"
 #include "loom/linalg/banded_lane.hpp"
 
 namespace fiberloom::exact::gpu {
@@ -145,7 +146,7 @@ class WideBands {
    private:
     std::vector<double> values_;
   };
-  static int band_of() { return B == 16 ? 2 : B == 24 ? 3 : 4; }
+  static int band_of() { return band_index(B); }
   [[nodiscard]] long lanes() const { return padded(kFibers) * r_.cut.count; }
   template <class Value>
   static Packs pack(std::vector<double>& values, int lanes, long rows, int width, Value value) {
@@ -182,6 +183,8 @@ TEST_P(WideKernels, ABandThatABlockSharesGivesWhatAThreadGives) {
   check(WideBands<16>(card_));
   check(WideBands<24>(card_));
   check(WideBands<32>(card_));
+  check(WideBands<48>(card_));
+  check(WideBands<64>(card_));
 }
 
 /// One step of both sweeps of a bundle of three fibres.
@@ -222,13 +225,14 @@ class SweepStepOfThree {
   template <int B>
   std::vector<double> terms(bool wide) {
     const DeviceKernels& k = emulated_kernels();
-    const int at = B == 16 ? 2 : B == 24 ? 3 : 4;
+    const int at = band_index(B);
     k.sweep_load(card_.stream(), rows() * a_.problems(), a_);
     k.sweep_factor[at](card_.stream(), a_.lanes(), a_);
     if (wide) {
       k.wide_terms[at](card_.stream(), WideTermKernel<B>::blocks(a_), a_);
     } else {
-      k.sweep_terms[at](card_.stream(), SweepTermKernel<1>::blocks(a_), a_);
+      EmulatedRun::launch_blocks<SweepTermKernel<B>>(card_.stream(), SweepTermKernel<1>::blocks(a_),
+                                                     a_);
     }
     std::vector<double> all = in_grid(a_.left, 1);
     for (const auto& more : {in_grid(a_.right, 1), in_grid(a_.matrix, a_.slot(1, 0)),
@@ -287,6 +291,8 @@ TEST_P(WideKernels, SchurTermsOneWayAreThoseOfThereAndBack) {
   check.operator()<16>();
   check.operator()<24>();
   check.operator()<32>();
+  check.operator()<48>();
+  check.operator()<64>();
 }
 
 INSTANTIATE_TEST_SUITE_P(Orders, WideKernels,

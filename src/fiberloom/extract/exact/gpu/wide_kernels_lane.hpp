@@ -81,8 +81,10 @@ struct WideSweepFactorKernel {
 template <int B>
 struct WideTermKernel {
   using Args = SweepArgs;
-  static constexpr int kBins = B == 24 ? 8 : 16, kColumns = B + kBins, kThreads = 128,
-                       kBlocks = B == 32 ? 3 : 6;
+  static constexpr int kBins = B == 16 || B == 32 ? 16 : 8, kColumns = B + kBins, kThreads = 128,
+                       kBlocks = B < 32    ? 6
+                                 : B == 32 ? 3
+                                           : 2;
   /// Odd, so that neither rows nor columns are in one bank.
   static constexpr int kFactor = B + 1, kRow = kColumns + 1;
   static_assert(kFactor % 2 == 1 && kRow % 2 == 1);
@@ -286,7 +288,7 @@ struct WidePoleKernel {
   using Factor = WideFactor<B, 2, 1>;
   using Back = WideBack<B, 2, true>;
   /// Tasks are many: registers for so many blocks, and no more.
-  static constexpr int kBlocks = B == 32 ? 12 : 24;
+  static constexpr int kBlocks = B < 32 ? 24 : B == 32 ? 12 : B == 48 ? 8 : 5;
   static constexpr int kThreads = Factor::kThreads;
   static constexpr int kShared = Factor::kShared > Back::kShared ? Factor::kShared : Back::kShared;
   static std::size_t shared_bytes(const Args&) {
