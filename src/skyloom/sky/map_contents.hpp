@@ -38,6 +38,8 @@ struct MapContents {
 [[nodiscard]] inline bool is_iau(const HeaderCards& header) {
   return header.text("POLCCONV").value_or("") == "IAU";
 }
+/// Says so of a file that has a U, or products of it.
+void note_convention(const std::vector<std::string>& columns, HeaderCards& header);
 [[nodiscard]] MapContents open_fits_map(const std::string& path);
 /// An image whose two first axes are longitude and latitude, with a third one or without.
 [[nodiscard]] bool is_flat_map(const fits::Hdu& hdu);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <memory>
 #include <span>
 
@@ -77,6 +78,13 @@ MapContents open_fits_map(const std::string& path) {
   return out;
 }
 
+void note_convention(const std::vector<std::string>& columns, HeaderCards& header) {
+  const bool has_u = std::any_of(columns.begin(), columns.end(), [](const std::string& name) {
+    return !name.empty() && name.back() == 'U';
+  });
+  if (has_u) header.set("POLCCONV", "COSMO", "sign of U: HEALPix's");
+}
+
 namespace {
 
 RawTable layout_of(const Healpix& pixels, const MapFile& file, std::size_t bytes) {
@@ -102,6 +110,7 @@ RawTable layout_of(const Healpix& pixels, const MapFile& file, std::size_t bytes
   header.set("PIXTYPE", "HEALPIX");
   header.set("ORDERING", name_of(file.ordering));
   header.set("COORDSYS", file.frame, "ecliptic, equatorial (C) or galactic");
+  note_convention(file.columns, header);
   header.set("NSIDE", pixels.nside());
   if (file.part == nullptr) {
     header.set("FIRSTPIX", 0);

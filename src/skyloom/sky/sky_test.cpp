@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
+#include "loom/fits/fits_reader.hpp"
 #include "loom/fits/fits_writer.hpp"
 #include "loom/testing/test_files.hpp"
 #include "skyloom/sky/map_file.hpp"
@@ -102,6 +104,20 @@ TEST(SkyFits, APartThatWasWrittenComesBack) {
     bytes[ordering == Ordering::kRing ? 1 : 0] = loom::test::read_bytes(path).size();
   }
   EXPECT_EQ(bytes[0], bytes[1]);
+}
+
+TEST(SkyFits, SaysWhichSignUHas) {
+  const TempFolder folder;
+  const std::string path = folder.file("m.fits");
+  const auto said = [&](std::vector<std::string> columns) {
+    const std::size_t n = columns.size();
+    write_map(path, Overwrite::kYes, Healpix(1), {.columns = std::move(columns)},
+              [n](Pixel, double* out) { std::fill_n(out, n, 1.0); });
+    return fits::FitsReader::open(path).hdus().back().header.text("POLCCONV").value_or("");
+  };
+  EXPECT_EQ(said({"I", "Q", "U"}), "COSMO");
+  EXPECT_EQ(said({"II", "IQ", "IU", "QQ", "QU", "UU"}), "COSMO");
+  EXPECT_EQ(said({"HITS"}), "");
 }
 
 TEST(SkyFits, IsInKelvin) {

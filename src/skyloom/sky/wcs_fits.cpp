@@ -40,6 +40,7 @@ HeaderCards header_of(const ImagePlace& place, const MapFile& file) {
   if (file.frame == "C") header.set("RADESYS", std::string("ICRS"));
   header.set("PLANES", names, "what the third axis is");
   if (!file.unit.empty()) header.set("BUNIT", file.unit);
+  note_convention(file.columns, header);
   return header;
 }
 
