@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <string_view>
 
 #include "fiberloom/catalogue/catalogue.hpp"
@@ -23,6 +24,7 @@
 #include "loom/base/stop.hpp"
 #include "loom/files/byte_source.hpp"
 #include "loom/files/files_below.hpp"
+#include "loom/files/output_files.hpp"
 
 namespace fiberloom {
 namespace {
@@ -150,6 +152,7 @@ class Loader {
  private:
   void load_redshifts(const FileTables& tables) {
     const catalogue::GroupLabels labels = labels_of(tables.header, tables.fibermap, tables.path);
+    require_first_of_group(labels.key(), tables.path);
     const std::vector<catalogue::Location> beside = files_beside(tables.path);
     std::string stamp = stamp_of(tables.path), details;
     for (const auto& [kind, path] : beside) {
@@ -176,6 +179,15 @@ class Loader {
     }
     summary.redshifts += catalogue_.put(group);
     ++summary.groups;
+  }
+
+  /// A group's redshifts are replaced as a whole: of two files of one group that are named
+  /// together, parts of a tile say, the second would take the place of the first.
+  void require_first_of_group(const std::string& key, const std::string& path) {
+    const auto [known, is_new] = group_files_.emplace(key, path);
+    if (is_new || file_identity(known->second) == file_identity(path)) return;
+    throw Error(Status::kUsage, path + ": redshifts of the same group as " + known->second + " (" +
+                                    key + "), expected one file a group; not loaded");
   }
 
   void load_spectra(const FileTables& tables) {
@@ -249,6 +261,7 @@ class Loader {
   const LoadJob& job_;
   Clock::time_point begun_{};
   Catalogue catalogue_;
+  std::map<std::string, std::string> group_files_;  ///< the file of each group's redshifts
 };
 
 }  // namespace
