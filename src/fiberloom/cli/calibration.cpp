@@ -75,6 +75,11 @@ std::string codes() {
 
 int run_average(const Given& given, const CalibrationCommand& c) {
   return run_step("fiberflat", c, given, [&](Executor&, const Observer& observer) {
+    for (const char* name : {"--nsig", "--acc", "--smoothing-resolution"}) {
+      if (given.has(name)) {
+        observer.warn(std::string(name) + " is ignored: --flats are made already");
+      }
+    }
     const AverageFlatsSummary s = average_fiber_flats(c.job, observer);
     for (const std::string& path : s.outputs) observer.info("wrote " + path);
     Json json;

@@ -118,11 +118,18 @@ void RedshiftInputs::open_files(const RedshiftJob& job, const Observer& observer
   }
   header_ = files_.front().header();
   FluxUnits units;
+  bool all_have_width = true;
   for (const SpectraReader& file : files_) {
     keep_common_group(file.header(), header_);
-    for (const SpectraReader::Camera& camera : file.cameras()) units.add(file.path(), camera.unit);
+    for (const SpectraReader::Camera& camera : file.cameras()) {
+      units.add(file.path(), camera.unit);
+      all_have_width = all_have_width && (camera.ndiag > 0 || camera.has_sigma);
+    }
   }
   units.tell(observer);
+  if (sigma_aa_ > 0 && all_have_width) {
+    observer.warn("--resolution-sigma is ignored: all spectra have RESOLUTION or SIGMA");
+  }
 }
 
 void RedshiftInputs::index_targets(const RedshiftJob& job, const Observer& observer) {

@@ -99,6 +99,10 @@ std::vector<SdssInput> sdss_inputs(const RedshiftJob& job, const Observer& obser
   const bool known = plates && std::all_of(inputs.begin(), inputs.end(), [](const auto& path) {
                        return is_there(photo_of(path));
                      });
+  if (!known && !job.options.use_thing_id) {
+    observer.warn(
+        "--no-thing-id is ignored: these are not several spPlate files with their photoPosPlate");
+  }
   const bool things = known && job.options.use_thing_id;
   if (things) observer.info("targets of several plates are known by their THING_ID");
   std::vector<SdssInput> out;
