@@ -374,12 +374,11 @@ void apply_fiber_flat(Spectra& spectra, const FiberFlat& flat, double heliocor) 
       double& f = spectra.flux(s, i);
       double& v = spectra.ivar(s, i);
       const double c2 = c[i] * c[i];
-      const bool good = v > 0 && c_ivar[i] > 0 && c[i] > 0;
-      v = good ? 1 / (1 / (v * c2) + f * f / (c_ivar[i] * c2 * c2)) : 0;
+      const bool known =
+          std::isfinite(c[i]) && std::isfinite(c_ivar[i]) && c[i] > 0 && c_ivar[i] > 0;
+      v = known && v > 0 ? 1 / (1 / (v * c2) + f * f / (c_ivar[i] * c2 * c2)) : 0;
       if (c[i] > 0) f /= c[i];
-      const bool known = std::isfinite(c[i]) && std::isfinite(c_ivar[i]);
-      const bool bad = !known || c[i] == 0 || c_ivar[i] == 0 || flat.mask(s, i) != 0;
-      if (bad) spectra.mask(s, i) |= kBadFiberFlat;
+      if (!known || flat.mask(s, i) != 0) spectra.mask(s, i) |= kBadFiberFlat;
     }
   }
 }

@@ -63,18 +63,21 @@ void apply_flux_calibration(Spectra& spectra, const FluxCalibration& c) {
   const std::size_t n = spectra.nwave();
   std::vector<double> rows(n);
   for (std::size_t s = 0; s < spectra.nspec(); ++s) {
+    const bool scaled = !spectra.resolution.empty() && !c.deconvolved.empty();
     const double p = c.flat_to_psf.empty() ? 1 : c.flat_to_psf[s];
+    const bool seen = !scaled || (p > 0 && std::isfinite(p));  // else no R says what is
     bool any = false;
     for (std::size_t i = 0; i < n; ++i) {
       double &f = spectra.flux(s, i), &v = spectra.ivar(s, i);
       const double x = c.calib(s, i), x2 = x * x;
-      const bool good = c.ivar(s, i) > 0 && x > 0 && v > 0;
+      const bool good = seen && c.ivar(s, i) > 0 && x > 0 && v > 0 && std::isfinite(x) &&
+                        std::isfinite(c.ivar(s, i));
       v = good ? x2 * x2 * v * c.ivar(s, i) / (x2 * c.ivar(s, i) + f * f * v) : 0;
       f = x > 0 ? f / x : 0;
-      rows[i] = good && p > 0 ? 1 / (x * p) : 0;
+      rows[i] = good ? 1 / (x * p) : 0;
       any = any || good;
     }
-    if (spectra.resolution.empty() || c.deconvolved.empty() || !any) continue;
+    if (!scaled || !any) continue;
     const Banded<float> r = banded(spectra.resolution, s);
     scale_columns(r, c.deconvolved);
     scale_rows(r, rows);

@@ -5,11 +5,31 @@
 #include <cmath>
 #include <string>
 
+#include "fiberloom/spectrum/banded.hpp"
 #include "fiberloom/spectrum/calibration.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
 namespace fiberloom::calibrate {
+namespace {
+
+/// Which rows of R are numbers throughout; the others become 0: what they hold would spread to
+/// whatever they are summed with, whatever their weight.
+std::vector<bool> clear_broken_rows(Banded<float> r) {
+  std::vector<bool> good(r.n);
+  const std::vector<double> sums = row_sums(r);
+  std::transform(sums.begin(), sums.end(), good.begin(),
+                 [](double sum) { return std::isfinite(sum); });
+  if (std::find(good.begin(), good.end(), false) == good.end()) return good;
+  for (std::size_t k = 0; k < r.ndiag; ++k) {
+    for (std::size_t j = r.first(k); j < r.last(k); ++j) {
+      if (!good[j + k - r.half()]) r(k, j) = 0;
+    }
+  }
+  return good;
+}
+
+}  // namespace
 
 std::uint32_t fatal_bits(Purpose purpose, char band) noexcept {
   const std::uint32_t flat =
@@ -53,10 +73,15 @@ Array2D<double> usable_ivar(const Spectra& spectra, Purpose purpose, char band) 
 
 std::size_t drop_what_is_no_number(Spectra& spectra) {
   std::size_t lost = 0;
+  std::vector<bool> seen(spectra.nwave(), true);  // bins whose row of R is of numbers
   for (std::size_t s = 0; s < spectra.nspec(); ++s) {
+    if (!spectra.resolution.empty()) seen = clear_broken_rows(banded(spectra.resolution, s));
     for (std::size_t i = 0; i < spectra.nwave(); ++i) {
       double &f = spectra.flux(s, i), &v = spectra.ivar(s, i);
-      if (std::isfinite(f) && std::isfinite(v) && v >= 0) continue;
+      // as a file holds it: in single precision
+      const bool good = std::isfinite(static_cast<float>(f)) &&
+                        std::isfinite(static_cast<float>(v)) && v >= 0 && (seen[i] || v == 0);
+      if (good) continue;
       f = v = 0;
       if (spectra.mask.empty()) {
         spectra.mask = Array2D<std::uint32_t>(spectra.nspec(), spectra.nwave(), 0U);
@@ -77,8 +102,9 @@ void require_same_grid(const char* what, const std::vector<double>& wave, std::s
                                          " spectra of " + std::to_string(wave.size()) +
                                          " bins, expected those of the frame, " + wanted);
   }
+  constexpr double kSame = 1e-3;  // Angstrom; single precision, as desispec has it, errs by half
   for (std::size_t i = 0; i < wave.size(); ++i) {
-    if (std::abs(wave[i] - spectra.wave[i]) <= 1e-5 * std::abs(spectra.wave[i])) continue;
+    if (std::abs(wave[i] - spectra.wave[i]) <= kSame) continue;
     throw Error(Status::kWrongShape,
                 print("%s: bin %zu lies at %.4f Angstrom, expected that of the frame, %.4f", what,
                       i, wave[i], spectra.wave[i]));

@@ -52,12 +52,14 @@ enum class Purpose { kFlat, kSky, kStars, kFlux };
 /// forbidden.
 [[nodiscard]] Array2D<double> usable_ivar(const Spectra& spectra, Purpose purpose, char band);
 
-/// Flux and ivar become 0, and mask kNoData, where either is no number or ivar is below 0: a
-/// product with weight 0 is a number then. How many bins.
+/// Flux and ivar become 0, and mask kNoData, where either is no number (in single precision, as
+/// files have it), ivar is below 0, or the row of R has something that is none; such rows become 0
+/// too: a product with weight 0 is a number then. How many bins; those that had ivar 0 and a row
+/// without numbers alone do not count.
 std::size_t drop_what_is_no_number(Spectra& spectra);
 
 /// Throws kWrongShape unless `what` (of `nspec` spectra at `wave`) is made for the spectra's grid,
-/// wavelengths within 1e-5 of each other: files may keep them in single precision.
+/// wavelengths within 0.001 Angstrom: files may keep them in single precision.
 void require_same_grid(const char* what, const std::vector<double>& wave, std::size_t nspec,
                        const Spectra& spectra);
 

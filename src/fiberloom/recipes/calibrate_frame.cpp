@@ -156,6 +156,18 @@ std::size_t zeros(const Array2D<T>& a) {
   return static_cast<std::size_t>(std::count(a.data(), a.data() + a.size(), T{}));
 }
 
+/// Throws kUsage where knots would be closer than bins: there is nothing to fit them to, and there
+/// may be billions of them.
+void require_bins_for_knots(const FrameFile& lamp, double spacing_aa) {
+  if (lamp.nwave() < 2) return;
+  const double bin = (lamp.wave.back() - lamp.wave.front()) / static_cast<double>(lamp.nwave() - 1);
+  constexpr double kRounding = 1e-6;
+  if (spacing_aa >= bin * (1 - kRounding)) return;
+  throw Error(Status::kUsage,
+              print("--smoothing-resolution %g: expected at least a bin of %s, %.4f Angstrom",
+                    spacing_aa, lamp.path.c_str(), bin));
+}
+
 /// Throws kNumerical where no fibre shows a lamp's light: a flat of noise would pass for one.
 void require_light(const FrameFile& lamp) {
   constexpr double kLeastSnr = 3;
@@ -207,6 +219,7 @@ FiberFlatSummary make_fiber_flat(const CalibrationJob& job, Executor& executor,
     observer.warn(job.input + ": FLUX: FLAVOR is '" + flavor +
                   "', expected 'flat': not a lamp's frame, as its header has it");
   }
+  require_bins_for_knots(lamp, job.spacing_aa);
   require_light(lamp);
   calibrate::FiberFlatOptions options = job.method == CalibrationMethod::kDesispec
                                             ? calibrate::desispec_fiber_flat()
@@ -332,6 +345,7 @@ CalibrateSummary calibrate_frame(const CalibrationJob& job, const Observer& obse
     const FluxCalibrationFile flux = read_flux_calibration(job.flux, job.verify);
     require_same_origin(job.flux, flux.header, frame.header, Origin::kCamera);
     about(job.flux, [&] { calibrate::apply_flux_calibration(frame, flux); });
+    calibration::drop_and_tell(job.output, "", frame, observer);
     add_scores(frame, ScoreStage::kCalibrated);
     if (flux.deconvolved.empty()) {
       observer.warn(job.flux +

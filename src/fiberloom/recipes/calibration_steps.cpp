@@ -37,13 +37,18 @@ FrameFile read_frame_of_one_grid(const std::string& path, Verify verify, const O
                                  FrameTables tables) {
   FrameFile frame = read_frame(path, verify, tables);
   require_one_grid(frame);
-  const std::size_t lost = calibrate::drop_what_is_no_number(frame);
-  if (lost > 0) {
-    observer.warn(
-        print("%s: FLUX or IVAR of %zu of %zu bins is no number, or below 0: without weight",
-              path.c_str(), lost, frame.flux.size()));
-  }
+  drop_and_tell(path, "", frame, observer);
   return frame;
+}
+
+void drop_and_tell(const std::string& path, const std::string& prefix, Spectra& spectra,
+                   const Observer& observer) {
+  const std::size_t lost = calibrate::drop_what_is_no_number(spectra);
+  if (lost == 0) return;
+  observer.warn(
+      print("%s: %sFLUX, IVAR or RESOLUTION of %zu of %zu bins is no number, or IVAR is "
+            "below 0: without weight",
+            path.c_str(), prefix.c_str(), lost, spectra.flux.size()));
 }
 
 void require_same_origin(const std::string& path, const HeaderCards& made, const HeaderCards& frame,

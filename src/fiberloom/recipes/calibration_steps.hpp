@@ -26,6 +26,9 @@ auto about(const std::string& path, Step step) {
 [[nodiscard]] FrameFile read_frame_of_one_grid(const std::string& path, Verify verify,
                                                const Observer& observer,
                                                FrameTables tables = FrameTables::kFibermap);
+/// The same of spectra that are there already; HDUs of `path` begin with `prefix` ("B_", or "").
+void drop_and_tell(const std::string& path, const std::string& prefix, Spectra& spectra,
+                   const Observer& observer);
 
 /// What a flat, a sky or a flux calibration must share with the frame that it is applied to.
 enum class Origin { kCamera, kCameraAndExposure };

@@ -328,7 +328,7 @@ class Calibration(unittest.TestCase):
             wild[at] = value
         path = self.put("wild.fits", frame_bytes(sky_light(), "science", 2, flux=wild))
         said = self.done("calibrate", "-i", path, "--fiberflat", self.flat, "--sky", self.sky, "-o", self.result).stderr
-        self.assertIn(f"wild.fits: FLUX or IVAR of 3 of {FIBERS * BINS} bins is no number", said)
+        self.assertIn(f"wild.fits: FLUX, IVAR or RESOLUTION of 3 of {FIBERS * BINS} bins is no number", said)
         result = fits.by_name(self.result)
         self.assertTrue(all(map(math.isfinite, result["FLUX"].values())))
         lost = [i for i, m in enumerate(result["MASK"].values()) if m & 1 << 8]

@@ -9,6 +9,7 @@
 #include "fiberloom/calibrate/coadd.hpp"
 #include "fiberloom/calibrate/resample.hpp"
 #include "fiberloom/formats/spectrograph.hpp"
+#include "fiberloom/recipes/calibration_steps.hpp"
 #include "fiberloom/recipes/flux_unit.hpp"
 #include "fiberloom/recipes/frame_header.hpp"
 #include "fiberloom/recipes/redshift/exposure_rows.hpp"
@@ -122,6 +123,7 @@ void join_exposure(SpectraFile& exposure, SpectraFile frame) {
   }
   exposure.cameras.push_back(std::move(camera));
   sort_cameras(exposure);
+  join_columns(std::move(frame.scores), exposure.scores);
 }
 
 /// Files of spectra as they are; frames as exposures with their cameras side by side.
@@ -131,8 +133,10 @@ std::vector<SpectraFile> read_files(const CoaddJob& job, const Observer& observe
   std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> exposures;
   for (const std::string& path : job.inputs) {
     SpectraFile file = read_spectra(path, job.verify);
-    for (const SpectraFile::Camera& camera : file.cameras) {
+    for (SpectraFile::Camera& camera : file.cameras) {
       units.add(path, camera.header.text("BUNIT").value_or(""));
+      calibration::drop_and_tell(path, file.is_frame ? "" : camera.name + "_", camera.spectra,
+                                 observer);
     }
     if (!job.pixels.numbers.empty()) {
       const std::vector<std::size_t> rows = rows_in(job.pixels, file);
@@ -140,10 +144,14 @@ std::vector<SpectraFile> read_files(const CoaddJob& job, const Observer& observe
       keep_rows(rows, file);
     }
     if (file.is_frame) {
+      if (file.cameras.front().name.empty()) {
+        throw Error(Status::kMissingKeyword,
+                    path + ": FLUX: no CAMERA, expected one to name the camera of the coadd by");
+      }
       Table fibermap = fibermap_of(file);
       add_exposure_columns(file.header, fibermap);
       file.fibermap = std::move(fibermap);
-      file.scores.reset();  // of the frame's own camera
+      file.scores = tsnr2_of_camera(file.scores, file.cameras.front().name);
       const std::pair key{file.header.integer("EXPID").value_or(-1),
                           spectrograph_of(file.header).value_or(-1)};
       const auto [known, is_new] = exposures.emplace(key, out.size());

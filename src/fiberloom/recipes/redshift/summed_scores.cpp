@@ -8,6 +8,28 @@
 
 namespace fiberloom {
 
+std::optional<Table> tsnr2_of_camera(const std::optional<Table>& scores,
+                                     const std::string& camera) {
+  Table out;
+  if (scores) out.rows = scores->rows;
+  for (const Column& c : scores ? scores->columns : std::vector<Column>()) {
+    if (c.name.starts_with("TSNR2_") && c.name.ends_with("_" + camera) &&
+        out.find(c.name) == nullptr) {
+      out.columns.push_back(c);
+    }
+  }
+  return out.columns.empty() ? std::nullopt : std::optional(std::move(out));
+}
+
+void join_columns(std::optional<Table> more, std::optional<Table>& table) {
+  if (!more) return;
+  if (!table) {
+    table = std::move(more);
+    return;
+  }
+  for (Column& c : more->columns) table->columns.push_back(std::move(c));
+}
+
 std::optional<Table> sum_tsnr2(std::span<const Table* const> scores,
                                std::span<const std::int64_t> ids,
                                std::span<const std::vector<ScoreRow>> rows_of) {

@@ -59,6 +59,12 @@ struct CoaddedFibermap {
                                              std::span<const std::vector<std::size_t>> rows_of,
                                              const Table& exposures);
 
+/// Of a frame's scores the TSNR2 of its camera; nullopt where there are none.
+[[nodiscard]] std::optional<Table> tsnr2_of_camera(const std::optional<Table>& scores,
+                                                   const std::string& camera);
+/// The columns of `more` beside those of `table`, of as many rows.
+void join_columns(std::optional<Table> more, std::optional<Table>& table);
+
 /// TARGETID and TSNR2 of each target: sums of the rows of `scores`, and over cameras where the
 /// input has no such column. nullopt where there is no TSNR2 at all.
 struct ScoreRow {
