@@ -32,9 +32,9 @@ constexpr const char* kUsual =
 
 constexpr std::array<Origin, 12> kOrigins{{
     {"zbest", redshift_table, kUsual, "targetid"},
-    {"zpix", redshift_table, kUsual, "targetid,survey,program,spgrpval"},
-    {"ztile", redshift_table, kUsual, "targetid,spgrp,spgrpval,tileid"},
-    {"redshift", redshift_table, kUsual, "targetid,spgrp,spgrpval,tileid"},
+    {"zpix", redshift_table, kUsual, "targetid,survey,program,spgrpval,groupid"},
+    {"ztile", redshift_table, kUsual, "targetid,spgrp,spgrpval,tileid,groupid"},
+    {"redshift", redshift_table, kUsual, "targetid,spgrp,spgrpval,tileid,groupid"},
     {"candidate", candidate_table, "", "targetid,groupid,znum"},
     {"exposure", exposure_table, "", "expid"},
     {"frame", frame_table, "", "frameid,kind"},
@@ -78,6 +78,25 @@ bool has_column(const Origin& origin, const std::string& name) {
 void require_column(const Origin& origin, const std::string& name, const char* option) {
   if (has_column(origin, name)) return;
   throw Error(Status::kUsage, std::string(option) + ": " + origin.name + " has no column " + name);
+}
+
+/// What rows are ordered by, the same on every database: what is unknown comes first, texts go by
+/// their bytes and not by the server's language.
+std::string order_text(const Origin& origin) {
+  const SqlTable& table = origin.table();
+  std::string out;
+  for (const std::string& name : split(origin.order, ',')) {
+    const auto column = std::find_if(table.columns.begin(), table.columns.end(),
+                                     [&](const SqlColumn& c) { return c.name == name; });
+    const bool text = column->type == SqlType::kText;
+    const bool known = static_cast<std::size_t>(column - table.columns.begin()) < table.keys ||
+                       name == "targetid" || name == "groupid";
+    std::string one = "t." + name;
+    if (!known) one = "coalesce(" + one + (text ? ", '')" : ", -1)");
+    if (text) one += " COLLATE \"C\"";
+    out += (out.empty() ? "" : ", ") + one;
+  }
+  return out;
 }
 
 /// The parts of a query as they come together.
@@ -209,13 +228,9 @@ db::Query query_of(const Selection& s) {
   if (s.z_min) compare("z", "--z", " >= ", *s.z_min);
   if (s.z_max) compare("z", "--z", " <= ", *s.z_max);
   if (s.good) compare("zwarn", "--good", " = ", std::int64_t{0});
-  std::string order;
-  for (const std::string& name : split(builder.origin.order, ',')) {
-    order += (order.empty() ? "t." : ", t.") + name;
-  }
   builder.query.sql = builder.with + "SELECT " + column_text(s, builder.origin) + " FROM " +
                       builder.from + builder.origin.name + " t" + builder.where + " ORDER BY " +
-                      builder.order + order;
+                      builder.order + order_text(builder.origin);
   if (s.limit > 0) builder.query.sql += " LIMIT " + std::to_string(s.limit);
   if (s.skip > 0) builder.query.sql += " OFFSET " + std::to_string(s.skip);
   return std::move(builder.query);

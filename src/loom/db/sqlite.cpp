@@ -228,6 +228,12 @@ class Sqlite final : public Connection {
     if (sqlite3_open_v2(name.c_str(), &db_, flags, nullptr) != SQLITE_OK) fail();
     sqlite3_extended_result_codes(db_, 1);
     sqlite3_busy_timeout(db_, wait_ms_);
+    // PostgreSQL's name for the order of bytes, so that one query asks both for the same order.
+    const auto by_bytes = [](void*, int na, const void* a, int nb, const void* b) {
+      const std::string_view x(static_cast<const char*>(a), static_cast<std::size_t>(na));
+      return x.compare({static_cast<const char*>(b), static_cast<std::size_t>(nb)});
+    };
+    if (sqlite3_create_collation(db_, "C", SQLITE_UTF8, nullptr, by_bytes) != SQLITE_OK) fail();
   }
 
   [[noreturn]] void fail() const {

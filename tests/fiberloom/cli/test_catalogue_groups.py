@@ -2,7 +2,8 @@
 """What files of one group do to each other when `catalogue load` meets them together."""
 import unittest
 
-from small_catalogue import redrock_bytes, targets
+import tiny_fits
+from small_catalogue import Server, redrock_bytes, targets
 from test_catalogue import Case
 
 
@@ -23,6 +24,36 @@ class Groups(Case):
     def test_a_file_that_is_named_twice_is_one(self):
         self.load(self.first, self.first.parent)
         self.assertEqual(len(self.rows("--from", "ztile", "--tileid", 1001)), 30)
+
+    def pixels(self):
+        """One target in groups of a pixel that differ in what they say of themselves; names with and without capitals."""
+        out = []
+        for k, survey in enumerate((None, "main", "Main", "_x", "sv3")):
+            data = redrock_bytes(1100, 20260101, [(7, 0.1 * k, 0, "GALAXY", 150.0, 2.0)])
+            data = data.replace(tiny_fits.card("SPGRP", "cumulative"), tiny_fits.card("SPGRP", "healpix"), 1)
+            data = data.replace(tiny_fits.card("TILEID", 1100), tiny_fits.card("HPXPIXEL", 5), 1)
+            data = data.replace(tiny_fits.card("SURVEY", "main"), tiny_fits.card("SURVEY" if survey else "OTHER", survey or "main"), 1)
+            out.append(self.put(f"redrock-pixel{k}.fits", data))
+        return out
+
+    @unittest.skipUnless(Server.programs(), "no PostgreSQL server is installed (Debian: postgresql)")
+    def test_rows_have_one_order_in_a_file_and_on_a_server_of_any_language(self):
+        server = Server()
+        self.addCleanup(server.remove)
+        server.make("plain")
+        server.call("psql", "-h", server.folder, "-U", "loom", "-d", "postgres", "-c",
+                    "CREATE DATABASE english TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en'")
+        files = self.pixels()
+        self.load(*files)
+        wanted = [self.rows("--from", name, "--columns", "*") for name in ("zpix", "redshift", "spgroup")]
+        self.assertEqual([row["survey"] for row in wanted[0]], [None, "Main", "_x", "main", "sv3"])
+        for name in ("plain", "english"):
+            url = f"postgresql://loom@/{name}?host={server.folder}"
+            result = self.catalogue("load", *files, db=url)
+            if result.returncode == 15:
+                self.skipTest("this build has no PostgreSQL")
+            self.assertEqual([self.rows("--from", name, "--columns", "*", db=url) for name in ("zpix", "redshift", "spgroup")], wanted)
+            self.assertEqual(self.rows("--from", "zpix", "--limit", 2, db=url), self.rows("--from", "zpix", "--limit", 2))
 
 
 if __name__ == "__main__":
