@@ -271,6 +271,8 @@ def calibrate(frame: OneCamera, fiberflat: Optional[FiberFlat] = None, sky: Opti
     >>> fl.calibrate(lamp, fl.fiberflat(lamp)).flux[:, 0].round(2).tolist()
     [100.0, 100.0, 100.0]
     """
+    if fiberflat is None and sky is None and fluxcalib is None:
+        raise ValueError("fiberflat: expected it, sky or fluxcalib, got nothing to apply")
     letter = _camera(frame, camera)
     got = _core.calibrate(_spectra("frame", frame, fibermap, fluxcalib is not None),
                           _corrections(frame, letter, fiberflat, sky, fluxcalib, heliocor))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _KINDS = ("arrays", "astropy", "pandas")
 Numbers = Union[int, Sequence[int]]
+Names = Union[str, Sequence[str]]
 _masked: Any = np.ma  # numpy 1 knows no types of it
 
 
@@ -140,35 +141,35 @@ class Catalogue:
 
     @overload
     def query(self, sql: Optional[str] = ..., *, source: str = ..., columns: Union[str, Sequence[str]] = ...,
-              cone: Optional[Tuple[float, float, float]] = ..., classes: Union[str, Sequence[str]] = ...,
-              z: Optional[Tuple[Optional[float], Optional[float]]] = ..., targetid: Numbers = ..., tileid: Numbers = ...,
-              good: bool = ..., limit: int = ..., seconds: float = ...,
+              cone: Optional[Tuple[float, float, float]] = ..., classes: Optional[Names] = ...,
+              z: Optional[Tuple[Optional[float], Optional[float]]] = ..., targetid: Optional[Numbers] = ...,
+              tileid: Optional[Numbers] = ..., good: bool = ..., limit: int = ..., seconds: float = ...,
               to: Literal["arrays"] = ...) -> Dict[str, Any]: ...
 
     @overload
     def query(self, sql: Optional[str] = ..., *, source: str = ..., columns: Union[str, Sequence[str]] = ...,
-              cone: Optional[Tuple[float, float, float]] = ..., classes: Union[str, Sequence[str]] = ...,
-              z: Optional[Tuple[Optional[float], Optional[float]]] = ..., targetid: Numbers = ..., tileid: Numbers = ...,
-              good: bool = ..., limit: int = ..., seconds: float = ...,
+              cone: Optional[Tuple[float, float, float]] = ..., classes: Optional[Names] = ...,
+              z: Optional[Tuple[Optional[float], Optional[float]]] = ..., targetid: Optional[Numbers] = ...,
+              tileid: Optional[Numbers] = ..., good: bool = ..., limit: int = ..., seconds: float = ...,
               to: Literal["astropy"]) -> "astropy.table.Table": ...
 
     @overload
     def query(self, sql: Optional[str] = ..., *, source: str = ..., columns: Union[str, Sequence[str]] = ...,
-              cone: Optional[Tuple[float, float, float]] = ..., classes: Union[str, Sequence[str]] = ...,
-              z: Optional[Tuple[Optional[float], Optional[float]]] = ..., targetid: Numbers = ..., tileid: Numbers = ...,
-              good: bool = ..., limit: int = ..., seconds: float = ...,
+              cone: Optional[Tuple[float, float, float]] = ..., classes: Optional[Names] = ...,
+              z: Optional[Tuple[Optional[float], Optional[float]]] = ..., targetid: Optional[Numbers] = ...,
+              tileid: Optional[Numbers] = ..., good: bool = ..., limit: int = ..., seconds: float = ...,
               to: Literal["pandas"]) -> "pandas.DataFrame": ...
 
     def query(self, sql: Optional[str] = None, *, source: str = "zbest", columns: Union[str, Sequence[str]] = (),
-              cone: Optional[Tuple[float, float, float]] = None, classes: Union[str, Sequence[str]] = (),
-              z: Optional[Tuple[Optional[float], Optional[float]]] = None, targetid: Numbers = (), tileid: Numbers = (),
-              good: bool = False, limit: int = 0, seconds: float = 0, to: str = "arrays") -> Any:
+              cone: Optional[Tuple[float, float, float]] = None, classes: Optional[Names] = None,
+              z: Optional[Tuple[Optional[float], Optional[float]]] = None, targetid: Optional[Numbers] = None,
+              tileid: Optional[Numbers] = None, good: bool = False, limit: int = 0, seconds: float = 0, to: str = "arrays") -> Any:
         """What the catalogue knows. Nothing can be written by it.
 
         Parameters
         ----------
         sql : str, optional
-            One SELECT; without it what the other arguments select.
+            One SELECT, and no other argument that selects; without it what they select.
         source : str
             A table or view: "zbest", "ztile", "zpix", "candidate", "exposure" ...
         columns : str or list of str
@@ -176,7 +177,7 @@ class Catalogue:
         cone : (float, float, float), optional
             Right ascension and declination in degrees, radius in arcsec; nearest first.
         classes : str or list of str
-            Of SPECTYPE.
+            Of SPECTYPE. Of an empty list here, of targets or of tiles there are no rows.
         z : (float or None, float or None), optional
             Least and largest redshift.
         targetid, tileid : int or list of int
@@ -210,15 +211,24 @@ class Catalogue:
             ra, dec, radius = circle
             if ra is None or dec is None or radius is None or not (abs(ra) <= 360 and abs(dec) <= 90 and radius > 0):
                 raise ValueError(f"cone: expected degrees, degrees and more than 0 arcsec, got {cone!r}")
+        most = check.integer("limit", limit, 0)
+        kinds = None if classes is None else _names("classes", classes)
+        targets, tiles = (None if given is None else _integers(name, given)
+                          for name, given in (("targetid", targetid), ("tileid", tileid)))
         selection = {"from": _names("source", [source])[0],
-                     "columns": _names("columns", columns), "classes": _names("classes", classes),
-                     "targetids": _integers("targetid", targetid), "tileids": _integers("tileid", tileid),
-                     "good": check.flag("good", good), "limit": check.integer("limit", limit, 0), "z_min": low, "z_max": high,
+                     "columns": _names("columns", columns), "classes": kinds or [],
+                     "targetids": targets or [], "tileids": tiles or [], "none": [] in (kinds, targets, tiles),
+                     "good": check.flag("good", good), "limit": most, "z_min": low, "z_max": high,
                      "cone": circle}
         if sql is not None and not isinstance(sql, str):
             raise TypeError(f"sql: expected a SELECT, got {type(sql).__name__}")
         if sql is not None and not sql.strip():
             raise ValueError("sql: expected a SELECT, got nothing")
+        unused = {"source": source != "zbest", "columns": bool(selection["columns"]), "classes": kinds is not None,
+                  "targetid": targets is not None, "tileid": tiles is not None, "z": z is not None, "cone": cone is not None,
+                  "good": selection["good"], "limit": most > 0}
+        for name in (name for name, given in unused.items() if given and sql is not None):
+            raise ValueError(f"{name}: does not go together with sql")
         patience = _numbers("seconds", [seconds], "a number", 1)[0]
         if patience is None or patience < 0:
             raise ValueError(f"seconds: expected a number of at least 0, got {seconds!r}")

@@ -46,6 +46,7 @@ Spectra to_spectra(const py::dict& d) {
   Spectra out;
   take_arrays(d, out);
   out.fibermap = to_fibermap(d["fibermap"]);
+  calibrate::drop_what_is_no_number(out);
   return out;
 }
 
@@ -96,6 +97,7 @@ struct Corrections {
     if (flat) calibrate::apply_fiber_flat(to, *flat, heliocor);
     if (sky) calibrate::subtract_sky(to, *sky, band);
     if (flux) calibrate::apply_flux_calibration(to, *flux);
+    calibrate::drop_what_is_no_number(to);
   }
 };
 

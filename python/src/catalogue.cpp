@@ -22,6 +22,7 @@ Selection selection_of(const py::dict& given) {
   s.targetids = given["targetids"].cast<std::vector<std::int64_t>>();
   s.tileids = given["tileids"].cast<std::vector<std::int64_t>>();
   s.good = given["good"].cast<bool>();
+  s.none = given["none"].cast<bool>();
   s.limit = given["limit"].cast<std::size_t>();
   s.z_min = given["z_min"].cast<std::optional<double>>();
   s.z_max = given["z_max"].cast<std::optional<double>>();

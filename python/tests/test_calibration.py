@@ -247,3 +247,28 @@ def test_a_dark_lamp_is_a_numerical_error():
     dark = {"wave": WAVE, "flux": np.zeros((2, BINS)), "ivar": np.zeros((2, BINS)), "resolution": R[:2]}
     with pytest.raises(fl.NumericalError):
         fl.fiberflat(dark)
+
+
+def test_what_is_no_number_has_no_weight(steps):
+    """And hides nothing beside it, as in the commands."""
+    del steps
+    frame = noisy(blur(np.full((NSPEC, BINS), 50.0)), 5)
+    ids = np.tile(np.arange(NSPEC), 2)
+    for name in ("flux", "ivar", "resolution"):
+        odd = {n: np.array(getattr(frame, n)) for n in ("wave", "flux", "ivar", "resolution")}
+        odd[name][2] = np.nan
+        both = {n: odd[n] if n == "wave" else np.concatenate([odd[n], getattr(frame, n)]) for n in odd}
+        one = fl.coadd({"R": both}, ids, cosmics_nsig=0).cameras["R"]
+        np.testing.assert_allclose(one.flux[2], frame.flux[2], rtol=1e-6)
+        np.testing.assert_allclose(one.ivar[2], frame.ivar[2], rtol=1e-6)
+        np.testing.assert_allclose(one.resolution[2][3, 10:-10], R[2][3, 10:-10], rtol=1e-5)
+        assert np.isfinite(one.resolution[2][3]).all()
+        flat = fl.fiberflat(odd, camera="r")  # one such fibre was an error
+        assert not flat.ivar[2].any() and flat.ivar[3].any()
+        done = fl.calibrate(odd, flat, camera="r")
+        assert np.isfinite(done.resolution[:, 3]).all() and not done.ivar[2].any()
+
+
+def test_nothing_to_apply_is_an_error():
+    with pytest.raises(ValueError, match="nothing to apply"):
+        fl.calibrate(noisy(blur(np.full((NSPEC, BINS), 50.0)), 5))

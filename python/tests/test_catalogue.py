@@ -89,3 +89,17 @@ def test_faults_are_the_librarys(catalogue, tmp_path):
         with pytest.raises((TypeError, ValueError)):
             catalogue.query(**more)
     assert repr(fl.Catalogue("postgresql://me:secret@host/name")) == "<fiberloom.Catalogue host/name>"
+
+
+def test_an_empty_list_selects_nothing(catalogue):
+    for more in ({"targetid": []}, {"targetid": np.array([], dtype=int)}, {"tileid": []}, {"classes": []}):
+        none = catalogue.query(**more)
+        assert [len(none["z"]), none["z"].dtype.kind] == [0, "f"], more
+    assert len(catalogue.query(targetid=None)["z"]) == 30
+
+
+def test_arguments_that_select_do_not_go_with_sql(catalogue):
+    for more in ({"good": True}, {"limit": 3}, {"targetid": []}, {"classes": "QSO"}, {"z": (1, None)}, {"cone": (1, 2, 3)}, {"columns": "z"},
+                 {"source": "ztile"}):
+        with pytest.raises(ValueError, match=f"{next(iter(more))}: does not go together with sql"):
+            catalogue.query("SELECT 1", **more)

@@ -228,6 +228,7 @@ db::Query query_of(const Selection& s) {
   if (s.z_min) compare("z", "--z", " >= ", *s.z_min);
   if (s.z_max) compare("z", "--z", " <= ", *s.z_max);
   if (s.good) compare("zwarn", "--good", " = ", std::int64_t{0});
+  if (s.none) builder.condition("1 = 0");
   builder.query.sql = builder.with + "SELECT " + column_text(s, builder.origin) + " FROM " +
                       builder.from + builder.origin.name + " t" + builder.where + " ORDER BY " +
                       builder.order + order_text(builder.origin);

@@ -21,10 +21,11 @@ struct Selection {
   std::string from = "zbest";        ///< a table or view
   std::vector<std::string> columns;  ///< empty: those that most want; {"*"}: all
   std::optional<Cone> cone;          ///< nearest first
-  std::vector<std::string> classes;  ///< SPECTYPE
+  std::vector<std::string> classes;  ///< SPECTYPE; empty: any, as of targets and tiles
   std::optional<double> z_min, z_max;
   std::vector<std::int64_t> targetids, tileids;
   bool good = false;      ///< ZWARN 0
+  bool none = false;      ///< no row: of a list that is given, and empty
   std::size_t limit = 0;  ///< rows; 0: all
   std::size_t skip = 0;   ///< rows left out before
 };
