@@ -174,6 +174,11 @@ void check_place(const std::string& path) {
 
 void check_output(const std::string& path, Overwrite overwrite) {
   if (path.empty()) return;
+  if (path == "-") {  // standard output, elsewhere: whoever pipes it would find a file of that name
+    throw Error(Status::kUsage,
+                "-: expected the name of a file, which standard output is not (a file of that name "
+                "is ./-)");
+  }
   std::error_code ignored;
   const bool there = fs::exists(path, ignored);
   if (there && overwrite == Overwrite::kNo) {

@@ -50,7 +50,7 @@ void check_distinct(std::span<const NamedFile> outputs, std::span<const NamedFil
 void check_place(const std::string& path);
 
 /// check_place(), and throws kOutputExists where a file is there that is to stay, kUnwritable where
-/// something is there that is no regular file. Nothing for an empty path.
+/// something is there that is no regular file, kUsage for "-". Nothing for an empty path.
 void check_output(const std::string& path, Overwrite overwrite);
 
 /// Throws kUnwritable where `path` is a folder, or a pipe that nobody reads: opening that would

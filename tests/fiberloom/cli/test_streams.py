@@ -58,6 +58,17 @@ class Output(Case):
                 self.assertIn("standard output: cannot be written", errors)
         self.assertEqual(self.made.read_bytes()[:6], b"SIMPLE")
 
+    def test_what_is_a_file_does_not_go_there(self):
+        """Whoever pipes it would find nothing, and a file called - beside it."""
+        for arguments in (["extract", "-i", self.image, "-p", self.psf, "-o", "-"], ["coadd", "-i", self.made, "-o", "-"],
+                          ["redshift", "-i", self.made, "-o", "-"], ["calibrate", "-i", self.made, "--sky", self.made, "-o", "-"],
+                          ["qa", "--frames", self.made, "-o", "-"], ["catalogue", "export", "-o", "-"]):
+            with self.subTest(" ".join(arguments[:1])):
+                result = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=100, cwd=self.out, check=False)
+                self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
+                self.assertIn("-: expected the name of a file, which standard output is not", result.stderr)
+                self.assertFalse((self.out / "-").exists())
+
     def test_a_reader_that_leaves_is_no_failure(self):
         for name, arguments in self.talkers().items():
             with self.subTest(name):
