@@ -52,6 +52,21 @@ TEST(Frame, ComesBackInSinglePrecision) {
   EXPECT_EQ(back.header.text("FLAVOR"), "science");
 }
 
+TEST(Frame, InAnotherUnitOfWavelengthIsRefused) {
+  const auto in = [](const char* unit) {
+    return parsing_frame([&](FitsWriter& w) {
+      HeaderCards header;
+      header.set("BUNIT", std::string(unit));
+      add_image(w, "FLUX", {1, 4});
+      add_image(w, "IVAR", {1, 4});
+      add_image(w, "WAVELENGTH", {1}, PixelType::kFloat64, header);
+    });
+  };
+  EXPECT_EQ(in("Angstrom").status, Status::kOk) << in("Angstrom").message;
+  EXPECT_EQ(in("").status, Status::kOk);
+  for (const char* unit : {"nm", "Micron"}) EXPECT_EQ(in(unit).status, Status::kUnsupported);
+}
+
 TEST(Frame, FibermapIsCarriedUnchangedWithUnitsAndKeywords) {
   const test::TempFolder folder;
   const FrameFile frame = test::sample_frame();

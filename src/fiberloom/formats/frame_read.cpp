@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frames as read back: ours, desispec's, spex's and exspec's; and truth files.
+#include <algorithm>
+#include <cctype>
+#include <string>
 #include <utility>
 
 #include "fiberloom/formats/from_reader.hpp"
@@ -12,7 +15,21 @@ namespace formats {
 using fits::FitsReader;
 using fits::Hdu;
 
+void require_angstrom(const FitsReader& file, const Hdu& hdu) {
+  const std::string unit = hdu.header.text("BUNIT").value_or("");
+  std::string known = unit;
+  std::transform(known.begin(), known.end(), known.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const char* other : {"nm", "nanometer", "nanometers", "um", "micron", "microns",
+                            "micrometer", "mm", "cm", "m", "hz", "ghz", "ev", "1/cm"}) {
+    if (known == other)
+      throw file.error(Status::kUnsupported, hdu,
+                       "wavelengths in '" + unit + "' (BUNIT), expected Angstrom");
+  }
+}
+
 std::vector<double> read_wave(const FitsReader& file, const Hdu& hdu, const Hdu& flux) {
+  require_angstrom(file, hdu);
   std::vector<double> wave = read_vector(file, hdu);
   if (wave.size() != flux.axes[0]) {
     throw file.error(

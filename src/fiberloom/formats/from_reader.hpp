@@ -43,7 +43,10 @@ const fits::Hdu& require_like_flux(const fits::FitsReader& file, const fits::Hdu
                                    const fits::Hdu& flux);
 /// The same of an odd number of diagonals: [nspec][ndiag][nwave]. Throws kWrongShape.
 void require_resolution(const fits::FitsReader& file, const fits::Hdu& hdu, const fits::Hdu& flux);
-/// Wavelengths, as many as FLUX has bins. Throws kWrongShape.
+/// Throws kUnsupported where BUNIT names another unit of wavelength than Angstrom: other programs
+/// may count in nm or micron, and none of the numbers looks wrong. No BUNIT is Angstrom.
+void require_angstrom(const fits::FitsReader& file, const fits::Hdu& hdu);
+/// Wavelengths, as many as FLUX has bins. Throws kWrongShape, kUnsupported.
 [[nodiscard]] std::vector<double> read_wave(const fits::FitsReader& file, const fits::Hdu& hdu,
                                             const fits::Hdu& flux);
 /// Throws kUnsupported for a frame each fibre of which has wavelengths of its own.

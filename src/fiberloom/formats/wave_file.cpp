@@ -68,6 +68,7 @@ Array2D<double> parse_wave_text(const std::string& text, const std::string& labe
 
 Array2D<double> parse_wave_fits(const fits::FitsReader& file) {
   const fits::Hdu& hdu = find_grid(file);
+  formats::require_angstrom(file, hdu);
   Array2D<double> out;
   if (hdu.axes.size() == 2) {
     out = formats::read_matrix(file, hdu);
