@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What files of one group do to each other when `catalogue load` meets them together."""
+import struct
 import unittest
 
 import tiny_fits
@@ -24,6 +25,15 @@ class Groups(Case):
     def test_a_file_that_is_named_twice_is_one(self):
         self.load(self.first, self.first.parent)
         self.assertEqual(len(self.rows("--from", "ztile", "--tileid", 1001)), 30)
+
+    def test_targets_that_fibermap_does_not_know_are_told_of(self):
+        data = redrock_bytes(1010, 20260110, targets(1, 10))
+        data = data.replace(struct.pack(">qd", 5, 150.0), struct.pack(">qd", 999, 150.0))
+        result = self.catalogue("load", self.put("redrock-strangers.fits", data))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("FIBERMAP has no row of 1 of 10 targets: they get no place on the sky", result.stderr)
+        known = self.catalogue("load", self.put("redrock-known.fits", redrock_bytes(1011, 20260111, targets(1, 10))))
+        self.assertNotIn("no row of", known.stderr)
 
     def pixels(self):
         """One target in groups of a pixel that differ in what they say of themselves; names with and without capitals."""

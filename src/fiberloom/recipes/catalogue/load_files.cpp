@@ -113,8 +113,10 @@ Figures medians_of(const Table& scores) {
 /// One file after the other.
 class Loader {
  public:
-  explicit Loader(const LoadJob& job)
-      : job_(job), catalogue_(job.database, {db::Access::kWrite, job.wait_s}) {}
+  Loader(const LoadJob& job, const Observer& observer)
+      : job_(job),
+        observer_(observer),
+        catalogue_(job.database, {db::Access::kWrite, job.wait_s}) {}
 
   /// What was loaded in the last seconds becomes visible.
   void settle() {
@@ -177,8 +179,25 @@ class Loader {
     if (!group.candidates && !details.empty() && can_read_details()) {
       group.candidates = details_table(details, *group.redshifts.integers("TARGETID", kNoTarget));
     }
+    tell_strangers(group);
     summary.redshifts += catalogue_.put(group);
     ++summary.groups;
+  }
+
+  /// Targets without a row in FIBERMAP have no place on the sky: a cone does not find them.
+  void tell_strangers(const catalogue::RedshiftGroup& group) const {
+    const auto targets = group.redshifts.integers("TARGETID", kNoTarget);
+    if (!group.fibermap || !targets) return;
+    auto known =
+        group.fibermap->integers("TARGETID", kNoTarget).value_or(std::vector<std::int64_t>());
+    std::sort(known.begin(), known.end());
+    const auto strangers = std::count_if(targets->begin(), targets->end(), [&](std::int64_t id) {
+      return !std::binary_search(known.begin(), known.end(), id);
+    });
+    if (strangers == 0) return;
+    observer_.warn(
+        print("%s: FIBERMAP has no row of %td of %zu targets: they get no place on the sky",
+              group.path.c_str(), strangers, targets->size()));
   }
 
   /// A group's redshifts are replaced as a whole: of two files of one group that are named
@@ -259,6 +278,7 @@ class Loader {
   }
 
   const LoadJob& job_;
+  const Observer& observer_;
   Clock::time_point begun_{};
   Catalogue catalogue_;
   std::map<std::string, std::string> group_files_;  ///< the file of each group's redshifts
@@ -270,7 +290,7 @@ LoadSummary load_files(const LoadJob& job, const Observer& observer) {
   return catalogue::with_exit_codes([&] {
     const std::vector<std::string> files = loadable_files(job);
     if (files.size() == 1) (void)loom::resolve_path(files.front());  // else a catalogue of nothing
-    Loader loader(job);
+    Loader loader(job, observer);
     for (std::size_t i = 0; i < files.size(); ++i) {
       stop_if_asked(observer);
       if (observer.progress) observer.progress("load", i, files.size());
