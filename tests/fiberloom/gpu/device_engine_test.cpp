@@ -51,6 +51,16 @@ TEST(DeviceEngine, MakesNoMoreLightOfAnyInputThanTheCpu) {
   expect_equal_within(cpu, device, allowed(cpu));
 }
 
+TEST(DeviceEngine, StoresAsManyDiagonalsAsAnyBandHas) {
+  for (const int ndiag : {25, 65, 97, 129}) {
+    Case c = make_case(3, 3);
+    c.options.ndiag = ndiag;
+    const auto [cpu, device] = by_both(c);
+    EXPECT_GE(device.bundles[0].half_bandwidth, ndiag / 2);
+    expect_equal_within(cpu, device, allowed(cpu));
+  }
+}
+
 TEST(DeviceEngine, StopsAfterAsManyIterationsAsItMay) {
   const Case c = make_case(6, 3, 0.001);
   exact::Tuning tuning = exact::tuning_of(c.options);

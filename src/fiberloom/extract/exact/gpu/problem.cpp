@@ -14,13 +14,12 @@ namespace {
 
 constexpr int kSolveCore = 128;
 
-std::string why_not(const CameraBundle& b, const ExtractOptions& options, const Tuning& tuning) {
+std::string why_not(const CameraBundle& b) {
   const BundleGeometry& g = b.geometry;
   if (g.sweep_reach > 1) return "second neighbours matter";
   if (g.reach > 2) return "spots of third neighbours meet";
-  if (least_band(g, options, tuning) > kWidestOfThread || g.cross_band > kWidestCoupling) {
+  if (round_up_band(g.band) > kWidestOfThread || g.cross_band > kWidestCoupling)
     return "spots of bins far apart share rows";
-  }
   if (!std::all_of(b.extents.begin(), b.extents.end(),
                    [](const FiberExtent& e) { return e.plain; }))
     return "a trace turns back";
@@ -129,7 +128,7 @@ Problem make_problem(const PsfModel& psf, const ExtractOptions& options, const T
   p.nbin = p.plan.nwave;
   p.bundle_first = {0};
   for (std::size_t b = 0; b < p.bundles.size(); ++b) {
-    const std::string reason = why_not((*p.camera)[b], options, tuning);
+    const std::string reason = why_not((*p.camera)[b]);
     if (reason.empty()) {
       add_bundle(p, (*p.camera)[b], b);
     } else {

@@ -333,7 +333,10 @@ struct WidePoleKernel {
         phase - there - 1, n, thread, memory, l,
         [&](int j, int i) { return (i == 0 ? ones : x)[j * long{kWarp}]; },
         [&](int j, auto entry) {
-          if (is_wanted(j) && thread >= 1 && thread <= nd) place(j, thread) = -ct * entry(thread);
+          if (!is_wanted(j)) return;
+          for (int e = thread; e <= nd; e += kThreads) {
+            if (e > 0) place(j, e) = -ct * entry(e);
+          }
         },
         [&](int j, double own) {
           if (is_wanted(j)) place(j, 0) = c - ct * own;
