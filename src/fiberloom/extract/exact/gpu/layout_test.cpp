@@ -140,10 +140,11 @@ TEST(MakeProblem, LeavesWhatTheDeviceHasNoKernelsForToTheCpuAndSaysWhy) {
   EXPECT_EQ(p.left[0].reason, "second neighbours matter");
   EXPECT_EQ(p.device_bundle, (std::vector<std::size_t>{1}));
   EXPECT_EQ(p.psf_fiber, (std::vector<int>{3, 4}));
-  Made wide;
-  wide.options.ndiag = 101;
-  EXPECT_EQ(wide.problem().nbundle(), 0);
-  EXPECT_EQ(wide.problem().left.size(), 3U);
+  Made fine;  // spots of bins that are more than 16 apart share rows
+  fine.options.wave = test::make_grid(30, 0.3);
+  EXPECT_EQ(fine.problem().nbundle(), 1) << "one fibre couples with none";
+  ASSERT_EQ(fine.problem().left.size(), 2U);
+  EXPECT_EQ(fine.problem().left[0].reason, "spots of bins far apart share rows");
 }
 
 }  // namespace
