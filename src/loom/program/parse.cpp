@@ -2,7 +2,10 @@
 // Commands and their rows -> CLI11, which no other file sees: its templates cost seconds a file.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <limits>
 #include <sstream>
+#include <type_traits>
 
 #include "loom/base/error.hpp"
 #include "loom/program/command.hpp"
@@ -31,6 +34,33 @@ CLI::Validator in_interval(const Interval& interval) {
           interval.ends()};
 }
 
+/// Whole numbers as people write them, 00000010 being ten. The parser takes a leading zero for
+/// octal, and makes another number of one that is too large or below 0 for its type; only 0x is no
+/// decimal here.
+template <class Whole>
+CLI::Validator in_decimal(const std::optional<Interval>& interval) {
+  return {[interval](std::string& text) -> std::string {
+            const bool below = text.starts_with('-');
+            std::string digits = text.substr(below || text.starts_with('+') ? 1 : 0);
+            const bool hexadecimal = digits.starts_with("0x") || digits.starts_with("0X");
+            digits = (below ? "-" : "") + digits.substr(hexadecimal ? 2 : 0);
+            Whole value{};
+            const char* const end = digits.data() + digits.size();
+            const auto [stop, error] =
+                std::from_chars(digits.data(), end, value, hexadecimal ? 16 : 10);
+            if (error == std::errc() && stop == end) {
+              text = std::to_string(value);
+              return {};
+            }
+            using Limits = std::numeric_limits<Whole>;
+            const std::string range = interval ? interval->words()
+                                               : "from " + std::to_string(Limits::min()) + " to " +
+                                                     std::to_string(Limits::max());
+            return "expected a whole number " + range + ", got " + text;
+          },
+          ""};
+}
+
 void restrict_to_words(CLI::Option& option, const OptionTraits& traits) {
   if (traits.word_case == WordCase::kAny) {
     option.transform(CLI::IsMember(traits.words, CLI::ignore_case));
@@ -47,6 +77,7 @@ struct DeclareValue {
   CLI::App& app;
   const std::string names;
   const std::string& text;
+  const std::optional<Interval>& interval;
 
   CLI::Option* operator()(std::monostate) const { return app.add_option(names, text)->expected(1); }
   CLI::Option* operator()(const std::function<void()>&) const {
@@ -57,7 +88,13 @@ struct DeclareValue {
   }
   template <class T>
   CLI::Option* operator()(T* variable) const {
-    return app.add_option(names, *variable, text);
+    CLI::Option* const option = app.add_option(names, *variable, text);
+    if constexpr (std::is_same_v<T, std::vector<long>>) {
+      option->transform(in_decimal<long>(interval));
+    } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      option->transform(in_decimal<T>(interval));
+    }
+    return option;
   }
 };
 
@@ -77,7 +114,8 @@ CLI::Option* declare_flag(CLI::App& app, const Option& row) {
 CLI::Option* declare(CLI::App& app, const Option& row) {
   CLI::Option* const option =
       row.kind == Option::Kind::kValue
-          ? std::visit(DeclareValue{app, joined(row.names, ","), row.text}, row.slot)
+          ? std::visit(DeclareValue{app, joined(row.names, ","), row.text, row.traits.interval},
+                       row.slot)
           : declare_flag(app, row);
   const OptionTraits& traits = row.traits;
   if (traits.interval) option->check(in_interval(*traits.interval));

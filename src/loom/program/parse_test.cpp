@@ -134,11 +134,32 @@ TEST_F(Parsing, RefusesInOneLineThatSaysWhereToLook) {
             "--threads: expected a number from 1 to 8, got 9" + hint);
   EXPECT_EQ(weave_refusal({"--width", "0"}), "--width: expected a number above 0, got 0" + hint);
   EXPECT_EQ(weave_refusal({"--width", "x"}), "--width: expected a number above 0, got x" + hint);
-  EXPECT_EQ(weave_refusal({"--seed", "x"}), "Could not convert: --seed = x" + hint);
+  EXPECT_EQ(weave_refusal({"--seed", "x"}),
+            "--seed: expected a whole number from 0 to 18446744073709551615, got x" + hint);
   EXPECT_EQ(weave_refusal({"--knot", "loose"}), "--knot: loose not in {plain,double}" + hint);
   EXPECT_EQ(weave_refusal({"--mpi=x"}), "--mpi: x not in {on,off}" + hint);
   EXPECT_EQ(refusal({"bench", "big", "x"}),
             "The following argument was not expected: x (see: loom bench big --help)");
+}
+
+TEST_F(Parsing, WholeNumbersAreDecimalWhateverTheyBeginWith) {
+  const Given given = weave({"--threads", "08", "--seed", "0xFf", "--numbers", "00000010,-010,+3"});
+  EXPECT_EQ(threads_, 8U);
+  EXPECT_EQ(seed_, 255U);
+  EXPECT_EQ(numbers_, (std::vector<long>{10, -10, 3}));
+  EXPECT_EQ(given.texts().at("--numbers"), "10 -10 3");
+}
+
+TEST_F(Parsing, AWholeNumberThatItsTypeCannotHoldIsNoOther) {
+  for (const char* wrong :
+       {"-1", "18446744073709551616", "1.5", "1e3", "", "0x", "--1", "+-1", "7 "}) {
+    EXPECT_EQ(weave_refusal({std::string("--seed=") + wrong}).substr(0, 31),
+              "--seed: expected a whole number")
+        << wrong;
+  }
+  EXPECT_EQ(weave_refusal({"--threads", "1.5"}).substr(0, 49),
+            "--threads: expected a whole number from 1 to 8, g");
+  EXPECT_NE(weave_refusal({"--numbers", "1,9223372036854775808"}), "");
 }
 
 TEST_F(Parsing, NamesTheCommandsWhereOneIsMissing) {
