@@ -64,9 +64,13 @@ int compare_two(const CompareCommand& command) {
   const FrameComparison c = compare_frames(a, b, options);
   const std::size_t all = c.nspec * c.nwave;
   put(print("A %s\nB %s\n", a.path.c_str(), b.path.c_str()));
-  put(print("%zu spectra x %zu bins, %zu good on both sides (%.3f %%)\n\n", c.nspec, c.nwave,
-            c.good, percent(c.good, all)));
-  put("|flux_a - flux_b| / sqrt(var_a + var_b)\n");
+  put(print("%zu spectra x %zu bins, %zu good on both sides (%.3f %%)\n", c.nspec, c.nwave, c.good,
+            percent(c.good, all)));
+  const std::size_t lone_a = a.flux.rows() - c.nspec, lone_b = b.flux.rows() - c.nspec;
+  if (lone_a + lone_b > 0) {  // else a frame that lost fibres would look like the whole one
+    put(print("not compared: %zu spectra only in A, %zu only in B\n", lone_a, lone_b));
+  }
+  put("\n|flux_a - flux_b| / sqrt(var_a + var_b)\n");
   for (std::size_t t = 0; t < FrameComparison::kThresholds.size(); ++t) {
     put(print("  < %-6g %9.4f %%\n", FrameComparison::kThresholds[t],
               percent(c.pulls_below[t], c.good)));

@@ -12,6 +12,7 @@
 #include "fiberloom/recipes/chain/stand.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "loom/files/output_files.hpp"
 #include "loom/json/json.hpp"
 #include "loom/program/standard_output.hpp"
 
@@ -227,6 +228,19 @@ void tell(const StatusCommand& c, const std::string& text, const std::string& js
   if (!c.json.empty()) write_text(c.json, json);
 }
 
+/// The answer is no file of the run: throws kUsage where --json names one.
+void spare_files_of(const std::vector<chain::Task>& tasks, const StatusCommand& c) {
+  if (c.json.empty() || c.json == "-") return;
+  std::vector<NamedFile> files{{"plan", c.output + "/.fiberloom/plan.jsonl"}};
+  for (const chain::Task& task : tasks) {
+    for (const auto* paths : {&task.inputs, &task.outputs}) {
+      for (const std::string& path : *paths) files.push_back({"file of " + task.name, path});
+    }
+  }
+  const NamedFile answer{"--json", c.json};
+  check_distinct({&answer, 1}, files);
+}
+
 int run_status(const StatusCommand& c) {
   if (c.output.empty() && (c.state.empty() || !c.why.empty())) {
     throw Error(Status::kUsage, "status: no run: give OUT, its folder");
@@ -244,11 +258,15 @@ int run_status(const StatusCommand& c) {
   }
   if (!c.why.empty()) {
     const Explanation why = chain::explain(c.output, c.why);
+    spare_files_of({why.task}, c);
     tell(c, why_text(why), why_json(why));
     return 0;
   }
   const std::vector<Standing> tasks =
       c.state.empty() ? chain::stand(c.output) : chain::stand_in(c.state, c.output);
+  std::vector<chain::Task> known;
+  for (const Standing& s : tasks) known.push_back(s.task);
+  spare_files_of(known, c);
   tell(c, stand_text(tasks), stand_json(tasks));
   return std::any_of(tasks.begin(), tasks.end(), is_bad) ? static_cast<int>(Status::kSomeFailed)
                                                          : 0;

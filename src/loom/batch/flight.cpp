@@ -89,7 +89,7 @@ void remove_temporaries(const std::string& output, const std::vector<long>& dead
   const fs::path path(output);
   const std::string start = path.filename().string() + ".tmp-";
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(path.parent_path(), ignored)) {
+  for (const auto& entry : fs::directory_iterator(parent_of(output), ignored)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(start)) continue;
     const bool dead = std::any_of(dead_pids.begin(), dead_pids.end(), [&](long pid) {
@@ -250,9 +250,7 @@ void Pipeline::write(Flight& flight) {
 }
 
 void prepare_outputs(const Task& task, const WorkKind& kind) {
-  for (const std::string& output : task.outputs) {
-    make_folders(fs::path(output).parent_path().string());
-  }
+  for (const std::string& output : task.outputs) make_folder_of(output);
   kind.check(task);
 }
 

@@ -11,6 +11,7 @@
 #include "loom/batch/flight.hpp"
 #include "loom/batch/plan_file.hpp"
 #include "loom/batch/shared_ledger.hpp"
+#include "loom/files/output_files.hpp"
 #include "loom/runtime/usage.hpp"
 
 namespace loom::batch {
@@ -48,7 +49,7 @@ void remove_state_temporaries(const RunFolder& folder, const std::set<long>& dea
 /// Does any file in the folder of `output` look like a temporary one?
 bool has_temporaries(const std::string& output) {
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(fs::path(output).parent_path(), ignored)) {
+  for (const auto& entry : fs::directory_iterator(parent_of(output), ignored)) {
     if (entry.path().filename().string().find(".tmp-") != std::string::npos) return true;
   }
   return false;
@@ -138,8 +139,7 @@ void clean_up(const std::vector<Task>& tasks, const RunFolder& folder, Claims& c
   for (const Task& task : tasks) {
     bool any = false;
     for (const std::string& output : task.outputs) {
-      const auto [known, fresh] =
-          suspect.try_emplace(fs::path(output).parent_path().string(), false);
+      const auto [known, fresh] = suspect.try_emplace(parent_of(output).string(), false);
       if (fresh) known->second = has_temporaries(output);
       any = any || known->second;
     }

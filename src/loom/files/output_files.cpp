@@ -42,12 +42,12 @@ std::string instead_of(const std::string& path) {
   return is_there(other) ? other : path;
 }
 
+}  // namespace
+
 fs::path parent_of(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
   return folder.empty() ? fs::path(".") : folder;
 }
-
-}  // namespace
 
 bool is_there(const std::filesystem::path& path) noexcept {
   struct stat info {};

@@ -57,6 +57,9 @@ void check_output(const std::string& path, Overwrite overwrite);
 /// wait for ever.
 void check_stream(const std::string& path);
 
+/// The folder that a file lies in; "." where its path names none.
+[[nodiscard]] std::filesystem::path parent_of(const std::string& path);
+
 /// Makes a folder and those above it. Throws kUnwritable, kDiskFull.
 void make_folders(const std::string& path);
 

@@ -25,7 +25,9 @@ class Compare(Case):
         result = self.program("compare", self.frame, part)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("2 spectra", result.stdout)
+        self.assertIn(f"not compared: {NFIBER - 2} spectra only in A, 0 only in B\n", result.stdout)
         self.assertRegex(result.stdout, r"max pull +0 sigma")
+        self.assertNotIn("not compared", self.program("compare", part, part).stdout)
 
     def test_differences_beyond_the_limits_exit_with_1(self):
         other = self.out / "other.fits"

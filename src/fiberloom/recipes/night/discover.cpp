@@ -163,7 +163,8 @@ class TaskMaker {
       return;
     }
     if (!task.job.wave) task.job.wave = band->second.wave;
-    if (task.job.options.psferr < 0) task.job.options.psferr = band->second.psferr;
+    double& psferr = task.job.options.psferr;
+    if (psferr < 0 || band->second.own_psferr) psferr = band->second.psferr;
   }
 
   void measure(FrameTask& task) {
@@ -241,17 +242,42 @@ std::string without_comment(const std::string& line) {
   return line;
 }
 
+/// The paths of a line; `place` is told where they make no sense.
+std::vector<std::string> paths_of(const std::string& line, const std::string& place) {
+  std::istringstream words(without_comment(line));
+  std::vector<std::string> paths;
+  while (!(words >> std::ws).eof()) {
+    std::string path;
+    if (!(words >> std::quoted(path))) {
+      throw Error(Status::kUsage, place + ": a double quote is not closed");
+    }
+    paths.push_back(path);
+  }
+  constexpr std::size_t kMost = 3;
+  if (paths.size() > kMost) {
+    throw Error(Status::kUsage,
+                place + ": found " + std::to_string(paths.size()) +
+                    " paths, expected IMAGE [PSF [OUTPUT]]; one with a blank stands in double "
+                    "quotes");
+  }
+  paths.resize(kMost);
+  return paths;
+}
+
 /// IMAGE [PSF [OUTPUT]] a line; # starts a comment, a path with a blank stands in double quotes.
 void read_list(const std::string& path, TaskMaker& maker) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) throw Error(Status::kNotFound, path + ": no such file or folder");
   constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
   std::istringstream file(read_text(path, kMaxBytes));
+  std::size_t number = 0;
   for (std::string line; std::getline(file, line);) {
-    std::istringstream words(without_comment(line));
+    const auto paths = paths_of(line, path + ", line " + std::to_string(++number));
+    if (paths[0].empty()) continue;
     NamedFrame frame;
-    if (!(words >> std::quoted(frame.image))) continue;
-    words >> std::quoted(frame.psf) >> std::quoted(frame.output);
+    frame.image = paths[0];
+    frame.psf = paths[1];
+    frame.output = paths[2];
     maker.add(frame);
   }
 }

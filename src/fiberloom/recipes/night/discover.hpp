@@ -17,6 +17,7 @@ namespace fiberloom::night {
 struct BandSetup {
   std::array<double, 3> wave{};  ///< wmin, wmax, step, Angstrom
   double psferr = 0.01;
+  bool own_psferr = false;  ///< a job file says it of this band: more than what it says of all
 };
 
 enum class Compress { kNo, kYes };

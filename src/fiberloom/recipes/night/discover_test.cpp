@@ -157,6 +157,21 @@ TEST_F(DiscoverTest, AListMayQuoteItsPaths) {
   EXPECT_EQ(tasks[0].job.output, "/out.fits");
 }
 
+TEST_F(DiscoverTest, ALineOfAListThatCannotBeUnderstoodIsNotPassedOver) {
+  const std::string image = put("x/preproc-b1-00000007.fits");
+  for (const std::string& line :
+       std::vector<std::string>{'"' + image, image + " a b c", image + " \"p.fits"}) {
+    put("list.txt", "# frames\n" + line + "\n");
+    try {
+      (void)find_frames(request("list.txt"));
+      FAIL() << "no error for: " << line;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::kUsage);
+      EXPECT_NE(std::string(error.what()).find("list.txt, line 2: "), std::string::npos);
+    }
+  }
+}
+
 TEST_F(DiscoverTest, MemoryGrowsWithTheImageAndTheGrid) {
   put("in/preproc-r0-00000001.fits", std::string(200000, 'x'));
   put("in/preproc-z0-00000001.fits", std::string(100000, 'x'));
@@ -269,6 +284,25 @@ TEST_F(JobFileTest, AFileOfTheVersionBeforeMeansTheSame) {
   EXPECT_NO_THROW(validate(all.job));
 }
 
+TEST_F(JobFileTest, WhatItSaysOfABandIsMoreThanWhatItSaysOfAllAndLessThanTheCommandLine) {
+  put("in/preproc-b0-00000001.fits");
+  put("in/preproc-r0-00000001.fits");
+  const std::string file = put("bands.toml", "[options]\npsferr = 0.03\n[b]\npsferr = 0.05\n");
+  FrameRequest both = request();
+  read_job_file(file, both);
+  const auto psferr_of = [](const FrameRequest& r) {
+    std::map<std::string, double> by_camera;
+    for (const FrameTask& task : find_frames(r)) by_camera[task.camera] = task.job.options.psferr;
+    return by_camera;
+  };
+  EXPECT_EQ(psferr_of(both), (std::map<std::string, double>{{"b0", 0.05}, {"r0", 0.03}}));
+  FrameRequest told = request();
+  told.job.options.psferr = 0.1;
+  told.fixed = {"options.psferr"};
+  read_job_file(file, told);
+  EXPECT_EQ(psferr_of(told), (std::map<std::string, double>{{"b0", 0.1}, {"r0", 0.1}}));
+}
+
 TEST_F(JobFileTest, TakesEveryOptionOfTheTableButTheGrid) {
   FrameRequest r;
   read_job_file(put("a.toml",
@@ -293,6 +327,9 @@ TEST_F(JobFileTest, AFaultNamesItsLine) {
   expect_fault("cameras = 'r0'\n", "cameras: expected a list of texts");
   expect_fault("[options]\nmethod = 'magic'\n", "line 2: options.method: expected exact or patch");
   expect_fault("[r]\nwave = [1, 2]\n", "r.wave: expected [wmin, wmax, step]");
+  expect_fault("[r]\npsferr = -3\n", "line 2: r.psferr: expected a number of at least 0");
+  expect_fault("[[frame]]\nexpid = -17\n", "line 2: frame.expid: expected an integer of at");
+  expect_fault("[[frame]]\ncamera = 'b/../x'\n", "frame.camera: expected a name without /");
   expect_fault("input = \n", "line 1");
 }
 

@@ -34,6 +34,11 @@ class Table {
                 file_.string() + ", line " + std::to_string(at.source().begin.line) + ": " + what);
   }
 
+  /// Of a value of the right type that cannot be.
+  [[noreturn]] void refuse(const char* key, const std::string& expected) const {
+    fail(*table_.get(key), label_ + key + ": expected " + expected);
+  }
+
   void allow(const std::vector<std::string_view>& keys) const {
     for (const auto& [key, node] : table_) {
       if (std::find(keys.begin(), keys.end(), key.str()) == keys.end()) {
@@ -210,12 +215,23 @@ void read_options(const Table& t, ExtractJob& job) {
   });
 }
 
-void read_band(const Table& file, char band, std::map<char, BandSetup>& bands) {
+void read_band(const Table& file, char band, FrameRequest& request) {
   const auto t = file.table(std::string(1, band).c_str());
   if (!t) return;
   t->allow({"wave", "psferr"});
-  put(bands[band].wave, t->wave());
-  put(bands[band].psferr, t->number("psferr"));
+  BandSetup& setup = request.bands[band];
+  put(setup.wave, t->wave());
+  const auto psferr = t->number("psferr");
+  if (!psferr || request.fixed.contains("options.psferr")) return;
+  if (!(*psferr >= 0)) t->refuse("psferr", "a number of at least 0");
+  setup.psferr = *psferr;
+  setup.own_psferr = true;
+}
+
+/// A name that files of the run folder can have.
+bool is_camera_name(const std::string& text) {
+  return !text.empty() && text.find('/') == std::string::npos &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > ' ' && c < 127; });
 }
 
 NamedFrame read_frame(const Table& t) {
@@ -225,8 +241,13 @@ NamedFrame read_frame(const Table& t) {
   frame.psf = t.path("psf").value_or("");
   frame.output = t.path("output").value_or("");
   frame.camera = t.text("camera").value_or("");
+  if (!frame.camera.empty() && !is_camera_name(frame.camera)) {
+    t.refuse("camera", "a name without / and blanks, as r0");
+  }
   frame.night = t.text("night").value_or("");
-  frame.expid = static_cast<long>(t.integer("expid").value_or(-1));
+  const auto expid = t.integer("expid");
+  if (expid && *expid < 0) t.refuse("expid", "an integer of at least 0");
+  frame.expid = static_cast<long>(expid.value_or(-1));
   return frame;
 }
 
@@ -267,7 +288,7 @@ std::vector<JobSetting> read_job_file(const std::string& path, FrameRequest& req
   }
   if (top.truth("reports").value_or(false)) request.reports = Reports::kYes;
   if (const auto options = top.table("options")) read_options(*options, request.job);
-  for (const char band : {'b', 'r', 'z'}) read_band(top, band, request.bands);
+  for (const char band : {'b', 'r', 'z'}) read_band(top, band, request);
   top.each("frame", [&](const Table& t) { request.frames.push_back(read_frame(t)); });
   std::vector<JobSetting> settings;
   for (const std::string& name : others) {

@@ -12,7 +12,9 @@
 #include "fiberloom/recipes/night/night_status.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
 #include "loom/batch/plan_file.hpp"
+#include "loom/files/output_files.hpp"
 #include "loom/simd/isa.hpp"
 
 namespace fiberloom::night {
@@ -38,6 +40,25 @@ WorkKinds kinds_of(const NightJob& job, std::shared_ptr<ExtractKind> frames) {
   if (job.beyond) kinds = job.beyond->kinds;
   kinds.push_back(std::move(frames));
   return WorkKinds(std::move(kinds));
+}
+
+/// Says which frames also lie there packed, or unpacked, as an earlier run left them: nobody makes
+/// those again. `told`: of which frames that was said before, in a watch.
+void warn_of_twins(const std::vector<Task>& tasks, std::set<std::string>& told,
+                   const Observer& observer) {
+  std::string first;
+  std::size_t count = 0;
+  for (const Task& task : tasks) {
+    const std::string& path = task.outputs.front();
+    const std::string twin = path.ends_with(".gz") ? path.substr(0, path.size() - 3) : path + ".gz";
+    if (!is_there(twin) || !told.insert(twin).second) continue;
+    if (first.empty()) first = twin;
+    ++count;
+  }
+  if (count == 0) return;
+  observer.warn(first + (count > 1 ? print(" and %zu more are", count - 1) : " is") +
+                " of a run with another --compress: this run neither reads nor renews " +
+                (count > 1 ? "them" : "it"));
 }
 
 /// Before any of the frames is begun: remembers their options, or throws kUsage where the folder's
@@ -87,8 +108,11 @@ BatchJob batch_job(const NightJob& job, std::shared_ptr<ExtractKind> kind,
       return tasks;
     };
   }
-  batch.admit = [&job, folder = batch.folder, observer](const std::vector<Task>& tasks) {
-    admit_frames(frames_of(tasks), folder, job.redo, observer);
+  batch.admit = [&job, folder = batch.folder, observer,
+                 told = std::set<std::string>()](const std::vector<Task>& tasks) mutable {
+    const std::vector<Task> frames = frames_of(tasks);
+    admit_frames(frames, folder, job.redo, observer);
+    warn_of_twins(frames, told, observer);
   };
   batch.title = [&job](const std::vector<Task>& tasks) {
     return run_title(job.request, frames_of(tasks));

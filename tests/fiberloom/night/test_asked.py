@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a user asks for in odd words: exposure numbers, lists, outputs in the folder one is in, answers over files of the run."""
+import subprocess
+import unittest
+
+from night_case import OPTIONS, PROGRAM, Case
+
+
+class Asked(Case):
+    def run_in(self, folder, *arguments, code=0):
+        result = subprocess.run([PROGRAM, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=120)
+        self.assertEqual(result.returncode, code, result.stderr)
+        return result
+
+    def test_exposure_numbers_are_decimal_as_in_names_of_files(self):
+        for exposure in (8, 9, 10):  # 00000010 would be 8 in octal, and 00000009 nothing
+            self.tree.add("r0", exposure)
+        for asked, exposure in (("00000010", 10), ("00000009", 9)):
+            out = self.work / asked
+            self.run_in(self.work, "night", self.tree.root, "-o", out, *OPTIONS, "-q", "-e", asked)
+            self.assertEqual(list(self.outputs(out)), [f"20261121/{exposure:08d}/frame-r0-{exposure:08d}.fits"])
+
+    def test_a_list_with_an_open_quote_loses_no_frame(self):
+        self.tree.add_exposures(1, cameras=("b0", "r0"))
+        frames = self.work / "list.txt"
+        frames.write_text(f'"{self.tree.image_path("b0", 1)}\n{self.tree.image_path("r0", 1)}\n')
+        result = self.run_in(self.work, "night", frames, "-o", self.out, *OPTIONS, "-q", code=2)
+        self.assertIn("list.txt, line 1: a double quote is not closed", result.stderr)
+        self.assertEqual(self.outputs(), {})
+
+    def test_an_output_may_lie_in_the_folder_one_is_in(self):
+        image = self.tree.add("r0", 1)
+        (self.work / "list.txt").write_text(f"{image} {self.tree.psf_path('r0', 1)} here.fits\n")
+        self.run_in(self.work, "night", "list.txt", "-o", self.out, *OPTIONS, "-q")
+        self.assertEqual((self.work / "here.fits").read_bytes(), self.extracted("r0", 1))
+
+    def test_frames_of_another_compress_are_told_of(self):
+        self.tree.add_exposures(1, cameras=("b0", "r0"))
+        self.assertEqual(self.night_ok("-q").stderr_text, "")
+        said = self.night_ok("-q", "--compress").stderr_text
+        self.assertEqual(len(said.splitlines()), 1)
+        self.assertIn(f"{self.frame_path('b0', 1)} and 1 more are of a run with another --compress", said)
+
+    def test_an_answer_is_no_file_of_the_run(self):
+        image = self.tree.add("r0", 1)
+        self.night_ok("-q")
+        for path in (self.state("plan.jsonl"), self.frame_path("r0", 1), image):
+            before = path.read_bytes()
+            for more in ((), ("--why", "r0-00000001")):
+                said = self.run_in(self.work, "status", self.out, *more, "--json", path, code=2).stderr
+                self.assertIn("is an input", said)
+            self.assertEqual(path.read_bytes(), before)
+
+
+if __name__ == "__main__":
+    unittest.main()
