@@ -4,7 +4,7 @@ was expected. Arrays come back in C order with native bytes; nothing of the call
 import math
 import operator
 import os
-from typing import Any, Dict, Optional, Sequence, Tuple
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,15 @@ def _shape_text(shape: Shape) -> str:
     return "(" + ", ".join(str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
 
 
+def _is_masked(value: Any) -> bool:
+    """An array with a mask of its own, numpy's or astropy's (Masked), or rows of which one is such: numpy drops it."""
+    if isinstance(value, (list, tuple)):
+        return any(isinstance(row, np.ndarray) and _is_masked(row) for row in value)
+    return isinstance(value, np.ma.MaskedArray) or (hasattr(value, "unmasked") and hasattr(value, "mask"))
+
+
 def _array(name: str, value: Any, expected: str) -> "npt.NDArray[Any]":
-    if isinstance(value, np.ma.MaskedArray):
+    if _is_masked(value):
         raise TypeError(f"{name}: expected {expected}, got a masked array, whose mask would be lost "
                         "(set ivar to 0 instead)")
     if isinstance(value, (str, bytes)) or value is None:
@@ -143,6 +150,28 @@ def path(name: str, value: Any) -> str:
     if not text or "\0" in text:
         raise ValueError(f"{name}: expected a path, got {text!r}")
     return text
+
+
+def header(value: Any) -> Any:
+    """A Header, or what makes one; None as it is."""
+    from . import _core
+    if value is None or isinstance(value, _core.Header):
+        return value
+    if isinstance(value, Mapping):
+        return _core.Header(dict(value))
+    raise TypeError(f"header: expected a Header or a mapping, got {type(value).__name__}")
+
+
+def fibermap(value: Any, count: Optional[int] = None) -> Any:
+    """A Table with a row for each of `count` spectra; None as it is."""
+    from . import _core
+    if value is None:
+        return value
+    if not isinstance(value, _core.Table):
+        raise TypeError(f"fibermap: expected a Table, as read_image and read_frame give it, got {type(value).__name__}")
+    if count is not None and len(value) != count:
+        raise ValueError(f"fibermap: expected {count} rows, one a spectrum, got {len(value)}")
+    return value
 
 
 def option(name: str, value: Any, key: str) -> Any:

@@ -49,8 +49,8 @@ def _spectra(name: str, given: Any, fibermap: Any, resolution: bool) -> Dict[str
         raise TypeError(f"{name}: expected spectra with wave, flux and ivar, got {type(given).__name__}")
     if part("fiber_wave") is not None:
         raise ValueError(f"{name}: fiber_wave: each fibre has wavelengths of its own; expected spectra on one grid")
-    wave = check.finite(f"{name}: wave", part("wave"), ("nwave",))
-    if len(wave) < 2 or not (wave[1:] > wave[:-1]).all() or wave[0] <= 0:
+    wave = check.wave(f"{name}: wave", part("wave"))
+    if len(wave) < 2 or wave[0] <= 0:
         raise ValueError(f"{name}: wave: expected two or more positive numbers that increase")
     flux = check.real(f"{name}: flux", part("flux"), ("nspec", len(wave)))
     out = {"wave": wave, "flux": flux, "ivar": check.real(f"{name}: ivar", part("ivar"), flux.shape), "mask": None,

@@ -123,7 +123,7 @@ def write_image(path: PathLike, image: Image, *, overwrite: bool = True) -> None
     content = {
         "image": pixels, "ivar": check.real("ivar", image.ivar, shape).astype(np.float32),
         "mask": None if image.mask is None else check.bits("mask", image.mask, shape),
-        "header": image.header, "fibermap": image.fibermap,
+        "header": check.header(image.header), "fibermap": check.fibermap(image.fibermap),
         "readnoise": None if readnoise is None else check.number("readnoise", readnoise, 0)}
     with about(name):
         _core.write_image(name, content, replace)

@@ -187,5 +187,5 @@ class Frame(Shown):
             if matrix is not None and matrix.shape[1] % 2 == 0:
                 raise ValueError(f"{name}: expected an odd number of diagonals, got {matrix.shape}")
         return {"wave": wave, "flux": flux, "ivar": check.real("ivar", self.ivar, shape),
-                "specmin": check.integer("specmin", self.specmin, 0), "header": self.header,
-                "fibermap": self.fibermap, **optional}
+                "specmin": check.integer("specmin", self.specmin, 0), "header": check.header(self.header),
+                "fibermap": check.fibermap(self.fibermap, shape[0]), **optional}

@@ -179,8 +179,8 @@ def _cameras(flux: Any, ivar: Any, wave: Any, resolution: Any, mask: Any) -> Dic
                 one[key] = value.get(name)
             else:
                 one[key] = value
-        w = check.finite("wave", one["wave"], ("nwave",))
-        if len(w) < 2 or not (w[1:] > w[:-1]).all() or w[0] <= 0:
+        w = check.wave("wave", one["wave"])
+        if len(w) < 2 or w[0] <= 0:
             raise ValueError("wave: expected two or more positive numbers that increase")
         f = check.real("flux", one["flux"], (count, len(w)))
         count = f.shape[0]

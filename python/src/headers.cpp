@@ -32,11 +32,20 @@ py::object value_of(const HeaderCards& cards, const std::string& key) {
   throw py::key_error(key);
 }
 
-void set_value(HeaderCards& cards, const std::string& key, const py::object& value) {
+void set_value(HeaderCards& cards, const std::string& key, const py::object& given) {
+  // numpy's scalars are none of Python's numbers
+  const bool numpy = py::isinstance(given, py::module_::import("numpy").attr("generic"));
+  const py::object value = numpy ? py::object(given.attr("item")()) : given;
   if (py::isinstance<py::bool_>(value)) {
     cards.set_logical(key, value.cast<bool>());
   } else if (py::isinstance<py::int_>(value)) {
-    cards.set(key, value.cast<std::int64_t>());
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+    if (overflow != 0) {
+      throw py::value_error("header value of " + key + ": expected an integer of 64 bits, got " +
+                            std::string(py::str(value)));
+    }
+    cards.set(key, std::int64_t{number});
   } else if (py::isinstance<py::float_>(value)) {
     cards.set(key, value.cast<double>());
   } else if (py::isinstance<py::str>(value)) {

@@ -151,6 +151,7 @@ def test_even_the_private_module_does_not_crash(arguments, name):
     ({"mask": np.zeros(SHAPE)}, TypeError, "mask: expected an array of integers"),
     ({"mask": np.full(SHAPE, 2**32)}, ValueError, "mask: expected bits 0 to 31, got integers from 4294967296"),
     ({"image": np.ma.masked_array(np.zeros(SHAPE))}, TypeError, "image: .* masked array"),
+    ({"image": list(np.ma.masked_array(np.zeros(SHAPE)))}, TypeError, "image: .* masked array"),
     ({"psf": "psf.fits"}, TypeError, "psf: expected fiberloom.Psf .* got str"),
     ({"wave": []}, ValueError, "wave: expected shape"),
     ({"wave": [2.0, 1.0]}, ValueError, "wave: expected increasing"),
@@ -186,3 +187,9 @@ def test_functions_have_every_option_of_the_table_with_its_default():
         for key in set(table) - without:
             expected = None if key in unset else table[key]["default"]
             assert parameters[names.get(key, key)].default == expected, key
+
+
+def test_a_mask_of_astropy_is_not_lost():
+    masked = pytest.importorskip("astropy.utils.masked").Masked(SMALL.image, mask=SMALL.image > 100)
+    with pytest.raises(TypeError, match="image: .* masked array, whose mask would be lost"):
+        fl.extract_frame(masked, SMALL.ivar, SMALL.psf, SMALL.wave)

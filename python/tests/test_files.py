@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import dataclasses
 import filecmp
 import subprocess
 import sys
@@ -160,6 +161,23 @@ def test_a_header_is_a_mapping(files):
         header["A"]
     with pytest.raises(TypeError, match="header value of X"):
         header["X"] = object()
+
+
+def test_headers_and_fibermaps_that_are_others_are_named(frame, small, tmp_path):
+    path = tmp_path / "x.fits"
+    image = fl.Image(small.image, small.ivar, header={"CAMERA": "b7", "EXPID": 7})
+    fl.write_image(path, image)
+    header = fl.read_image(path).header
+    assert header["CAMERA"] == "b7" and header["EXPID"] == 7
+    for value in ([1], "text", 3):
+        with pytest.raises(TypeError, match="header: expected a Header or a mapping, got"):
+            fl.write_frame(path, dataclasses.replace(frame, header=value))
+        with pytest.raises(TypeError, match="fibermap: expected a Table, as read_image and read_frame give it, got"):
+            fl.write_image(path, dataclasses.replace(image, fibermap=value))
+    made = fl.simulate(tmp_path, nspec=2, psf=_camera_psf(tmp_path))
+    rows = fl.read_image(made[1]).fibermap
+    with pytest.raises(ValueError, match="fibermap: expected 10 rows, one a spectrum, got 2"):
+        fl.write_frame(path, dataclasses.replace(frame, fibermap=rows))
 
 
 @pytest.mark.parametrize("content, code", [(b"", 14), (b"not a FITS file" * 300, 14)])

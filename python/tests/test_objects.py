@@ -137,6 +137,12 @@ def test_a_header_is_made_of_a_dictionary():
     assert [header[k] for k in header.keys()] == ["r0", 7, 900.0, False]
     with pytest.raises(TypeError, match="header value of X"):
         fl.Header({"X": object()})
+    scalars = fl.Header({"I": np.int16(-3), "F": np.float32(1.5), "B": np.bool_(True), "S": np.str_("text")})
+    assert [scalars[k] for k in "IFBS"] == [-3, 1.5, True, "text"]
+    assert fl.Header({"X": -2**63})["X"] == -2**63
+    for value in (2**63, -2**70, np.uint64(2**64 - 1)):
+        with pytest.raises(ValueError, match="header value of X: expected an integer of 64 bits, got"):
+            fl.Header({"X": value})
 
 
 BUILTIN = [(fl.NotFoundError, FileNotFoundError), (fl.FormatError, ValueError), (fl.ArgumentError, ValueError),

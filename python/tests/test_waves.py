@@ -30,6 +30,16 @@ def test_a_text_a_tuple_and_a_grid_say_the_same(small, frame, files, name):
         assert got.shape == expected.shape and np.allclose(got, expected, rtol=1e-6, atol=1e-9), same
 
 
+def test_spectra_say_their_grid_in_the_same_ways():
+    flux, ivar = np.outer([9.0, 10.0, 11.0], np.ones(GRID.size)), np.ones((3, GRID.size))
+    for same in (TEXT, RANGE, GRID):
+        lamp = {"wave": same, "flux": flux, "ivar": ivar, "resolution": np.ones((3, 1, GRID.size))}
+        assert np.allclose(fl.fiberflat(lamp, camera="r").wave, GRID)
+        assert len(fl.fit_redshifts(flux, ivar, same, threads=1).z) == 3
+    with pytest.raises(ValueError, match="wave: .*two numbers .6000, 6060., a range without a step"):
+        fl.fit_redshifts(flux, ivar, (6000, 6060))
+
+
 def test_texts_are_taken_where_wavelengths_are_points(small):
     for method in (small.psf.x, small.psf.y, small.psf.sigma_x, small.psf.sigma_y):
         assert np.allclose(method(TEXT), method(GRID))
