@@ -228,6 +228,13 @@ class Report(Case):
         meta = data(self.page(self.frame, "--summary", self.summary))
         self.assertTrue(any("model.fits" in note for note in meta["notes"]), meta["notes"])
 
+    def test_an_image_of_another_exposure_is_told_of(self):
+        other = self.out / "other.fits"
+        other.write_bytes(self.image.read_bytes().replace(b"EXPID   =                   11", b"EXPID   =                   12"))
+        notes = data(self.page(self.frame, "--image", other))["notes"]
+        self.assertIn(f"{other} is of EXPID 12, the frame of 11.", notes)
+        self.assertFalse([note for note in data(self.page(self.frame, "--image", self.image))["notes"] if " is of " in note])
+
     def test_faults_are_one_line(self):
         self.fails(self.report(self.out / "nothing.fits"), 10, "nothing.fits")
         self.fails(self.report(self.psf), 11, self.psf.name, "FLUX")

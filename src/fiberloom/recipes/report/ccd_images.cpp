@@ -81,6 +81,7 @@ CcdImages read_images(const ReportInput& in, const HeaderCards& header, std::siz
     apply_mask(file.ccd, file.mask, bits ? static_cast<std::uint32_t>(*bits) : kDefaultMaskBits);
     ccd.image = narrow(file.ccd.image);
     ccd.ivar = narrow(file.ccd.ivar);
+    ccd.header = std::move(file.header);
   }
   if (!in.model.empty()) ccd.model = read_image(in.model, "MODEL", in.verify);
   if (!in.residual.empty()) ccd.residual = read_image(in.residual, "RESIDUAL", in.verify);

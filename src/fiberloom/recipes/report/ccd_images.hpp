@@ -27,6 +27,7 @@ struct Picture {
 
 struct CcdImages {
   Array2D<float> image, ivar, model, residual;  ///< image and ivar masked; empty: not given
+  HeaderCards header;                           ///< of the image
   /// All of what a comparison of image and model needs.
   [[nodiscard]] bool complete() const { return !ivar.empty() && !model.empty(); }
   [[nodiscard]] const Array2D<float>& any() const;

@@ -122,6 +122,20 @@ Region fiber_part(const CcdImages& ccd, const std::optional<Traces>& traces) {
   return {row, col, std::max(r1, lit.row + lit.rows) - row, std::max(c1, lit.col + lit.cols) - col};
 }
 
+/// Files of one size fit each other whatever they are of: where `header`, that of the file at
+/// `path`, says another thing than the frame's, the page does too.
+void note_other(const std::string& path, const HeaderCards& header, const char* key,
+                FrameReport& report) {
+  const auto ours = report.frame.header.text(key), its = header.text(key);
+  const auto same = [](unsigned char a, unsigned char b) {
+    return std::tolower(a) == std::tolower(b);
+  };
+  if (!ours || !its || std::ranges::equal(*ours, *its, same)) return;
+  const auto number = header.number(key);
+  if (number && number == report.frame.header.number(key)) return;
+  report.notes.push_back(path + " is of " + key + " " + *its + ", the frame of " + *ours + ".");
+}
+
 /// What a PSF adds: traces, the residual along them, the noise that a bin must have.
 void add_traces(FrameReport& report, const CcdImages& ccd, const ReportInput& in) {
   const std::string& path = in.psf;
@@ -130,7 +144,9 @@ void add_traces(FrameReport& report, const CcdImages& ccd, const ReportInput& in
   if (path.empty()) {
     report.notes.emplace_back("No PSF was given (--psf, or --summary that names it): no traces.");
   } else {
-    const PsfModel psf = read_psf(path, {.verify = in.verify}).model;
+    const PsfFile file = read_psf(path, {.verify = in.verify});
+    const PsfModel& psf = file.model;
+    note_other(path, file.header, "CAMERA", report);
     const auto first = static_cast<std::size_t>(std::max<std::int64_t>(report.first_fiber, 0));
     const Array2D<float>& any = ccd.any();
     if (!any.empty() && (any.cols() != static_cast<std::size_t>(psf.npix_x) ||
@@ -345,6 +361,9 @@ FrameReport gather(const ReportInput& input, std::int64_t bundle_size) {
   if (ccd.any().empty()) {
     report.notes.emplace_back(
         "No CCD images were given (--image, --model, --residual, or --summary that names them).");
+  }
+  for (const char* key : {"CAMERA", "NIGHT", "EXPID"}) {
+    note_other(in.image, ccd.header, key, report);
   }
   add_traces(report, ccd, in);
   if (!ccd.any().empty()) report.pictures = make_pictures(ccd, fiber_part(ccd, report.traces));
