@@ -2,6 +2,7 @@
 #include "fiberloom/recipes/extract_option_table.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "loom/base/error.hpp"
@@ -139,10 +140,11 @@ void validate(const ExtractJob& job) {
   each_extract_option(job, [](const ExtractOptionRow& row, const auto& value) {
     if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>) {
       const auto number = static_cast<double>(value);
-      if (!row.interval || row.interval->contains(number)) return;
+      const bool infinite = std::isinf(number);  // no interval ends there, and none means it
+      if (!row.interval || (row.interval->contains(number) && !infinite)) return;
       if (row.negative_is_unset && number < 0) return;
-      throw Error(Status::kUsage, print("%s %g: expected a number %s", row.key, number,
-                                        row.interval->words().c_str()));
+      throw Error(Status::kUsage, print("%s %g: expected a %snumber %s", row.key, number,
+                                        infinite ? "finite " : "", row.interval->words().c_str()));
     }
   });
 }

@@ -201,6 +201,10 @@ TEST(ValidateJob, NamesTheOptionThatIsOutsideItsRange) {
             "regularize -1: expected a number of at least 0");
   EXPECT_EQ(refusal([](ExtractJob& j) { j.options.psferr = std::nan(""); }),
             "psferr nan: expected a number of at least 0");
+  EXPECT_EQ(refusal([](ExtractJob& j) { j.options.psferr = HUGE_VAL; }),
+            "psferr inf: expected a finite number of at least 0");
+  EXPECT_EQ(refusal([](ExtractJob& j) { j.options.reject_nsig = HUGE_VAL; }),
+            "reject inf: expected a finite number of at least 3");
   EXPECT_EQ(refusal([](ExtractJob& j) { j.options.tolerance = 2; }),
             "tolerance 2: expected a number from 1e-12 to 1");
   EXPECT_EQ(refusal([](ExtractJob& j) { j.options.max_iterations = 0; }),

@@ -63,7 +63,7 @@ std::vector<NamedFile> outputs_of(const ExtractJob& job) {
 }
 
 void check_outputs(const ExtractJob& job, std::span<const NamedFile> more) {
-  validate_together(job);
+  validate(job);
   if (!moves_traces(job) && !job.shifted_psf.empty()) {
     throw Error(Status::kUsage, "a shifted PSF without trace_shifts, which the exact method has");
   }

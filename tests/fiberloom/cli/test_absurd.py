@@ -237,6 +237,11 @@ class Bounded(AbsurdCase):
                 with self.subTest(more=more, engine=engine):
                     self.extract_frame(*options, *more, codes=(0, 2, 15, 40))
 
+    def test_an_infinite_option_is_none(self):
+        for more in (["--psferr", "inf"], ["--psferr", "1e400"], ["--regularize", "inf"], ["--reject", "inf"]):
+            said, _ = self.extract_frame(*more, codes=(2,))
+            self.assertIn(f"{more[0][2:]} inf: expected a finite number", said)
+
     def test_psfs(self):
         def scaled(factor):
             def edit(values):

@@ -328,6 +328,7 @@ TEST_F(JobFileTest, AFaultNamesItsLine) {
   expect_fault("[options]\nmethod = 'magic'\n", "line 2: options.method: expected exact or patch");
   expect_fault("[r]\nwave = [1, 2]\n", "r.wave: expected [wmin, wmax, step]");
   expect_fault("[r]\npsferr = -3\n", "line 2: r.psferr: expected a number of at least 0");
+  expect_fault("[r]\npsferr = inf\n", "line 2: r.psferr: expected a number of at least 0");
   expect_fault("[[frame]]\nexpid = -17\n", "line 2: frame.expid: expected an integer of at");
   expect_fault("[[frame]]\ncamera = 'b/../x'\n", "frame.camera: expected a name without /");
   expect_fault("input = \n", "line 1");

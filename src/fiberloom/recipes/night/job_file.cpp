@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <iterator>
@@ -223,7 +224,7 @@ void read_band(const Table& file, char band, FrameRequest& request) {
   put(setup.wave, t->wave());
   const auto psferr = t->number("psferr");
   if (!psferr || request.fixed.contains("options.psferr")) return;
-  if (!(*psferr >= 0)) t->refuse("psferr", "a number of at least 0");
+  if (!(*psferr >= 0) || std::isinf(*psferr)) t->refuse("psferr", "a number of at least 0");
   setup.psferr = *psferr;
   setup.own_psferr = true;
 }
