@@ -12,7 +12,6 @@
 #include "fiberloom/recipes/chain/stand.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
-#include "loom/files/output_files.hpp"
 #include "loom/json/json.hpp"
 #include "loom/program/standard_output.hpp"
 
@@ -228,24 +227,12 @@ void tell(const StatusCommand& c, const std::string& text, const std::string& js
   if (!c.json.empty()) write_text(c.json, json);
 }
 
-/// The answer is no file of the run: throws kUsage where --json names one.
-void spare_files_of(const std::vector<chain::Task>& tasks, const StatusCommand& c) {
-  if (c.json.empty() || c.json == "-") return;
-  std::vector<NamedFile> files{{"plan", c.output + "/.fiberloom/plan.jsonl"}};
-  for (const chain::Task& task : tasks) {
-    for (const auto* paths : {&task.inputs, &task.outputs}) {
-      for (const std::string& path : *paths) files.push_back({"file of " + task.name, path});
-    }
-  }
-  const NamedFile answer{"--json", c.json};
-  check_distinct({&answer, 1}, files);
-}
-
 int run_status(const StatusCommand& c) {
   if (c.output.empty() && (c.state.empty() || !c.why.empty())) {
     throw Error(Status::kUsage, "status: no run: give OUT, its folder");
   }
   if (!c.state.empty()) chain::check_state_url(c.state);
+  chain::spare_state_of(c.output, c.state, c.json);
   if (c.output.empty()) {
     const std::vector<chain::KnownRun> runs = chain::runs_in(c.state);
     tell(c, runs_text(runs), runs_json(runs));
@@ -258,7 +245,7 @@ int run_status(const StatusCommand& c) {
   }
   if (!c.why.empty()) {
     const Explanation why = chain::explain(c.output, c.why);
-    spare_files_of({why.task}, c);
+    chain::spare_files_of({why.task}, c.json);
     tell(c, why_text(why), why_json(why));
     return 0;
   }
@@ -266,7 +253,7 @@ int run_status(const StatusCommand& c) {
       c.state.empty() ? chain::stand(c.output) : chain::stand_in(c.state, c.output);
   std::vector<chain::Task> known;
   for (const Standing& s : tasks) known.push_back(s.task);
-  spare_files_of(known, c);
+  chain::spare_files_of(known, c.json);
   tell(c, stand_text(tasks), stand_json(tasks));
   return std::any_of(tasks.begin(), tasks.end(), is_bad) ? static_cast<int>(Status::kSomeFailed)
                                                          : 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "loom/batch/shared_ledger.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <ctime>
@@ -53,6 +54,20 @@ void check_state_url(const std::string& url) {
   }
   throw Error(Status::kUsage, "--state " + db::without_password(url) +
                                   ": expected postgresql://USER@HOST/NAME or sqlite:///PATH");
+}
+
+void spare_state(const RunFolder& folder, const std::string& state_url, const NamedFile& asked) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;  // a circle of links: whoever opens it will say so
+  const fs::path state = fs::weakly_canonical(folder.state(), ignored);
+  const fs::path place = fs::weakly_canonical(follow_links(asked.path), ignored);
+  if (std::mismatch(state.begin(), state.end(), place.begin(), place.end()).first == state.end()) {
+    throw Error(Status::kUsage,
+                asked.path + " (" + asked.what + "): lies among the run's own files");
+  }
+  if (state_url.empty() || db::kind_of(state_url) != db::Kind::kSqlite) return;
+  const NamedFile database{"database of --state", db::sqlite_path(state_url)};
+  check_distinct({&asked, 1}, {&database, 1});
 }
 
 std::string run_id_of(const RunFolder& folder) {

@@ -25,6 +25,10 @@ namespace loom::batch {
 /// others.
 void check_state_url(const std::string& url);
 
+/// Throws kUsage where a file that a user asks for would take the place of one that a run keeps its
+/// state in: below OUT/.PROGRAM, or the file of `state_url` (empty, or a server: none).
+void spare_state(const RunFolder& folder, const std::string& state_url, const NamedFile& asked);
+
 struct SharedLedgerOptions {
   double wait_s = 3;     ///< for a server to answer at all, or a lock of others
   double answer_s = 20;  ///< for rows to be taken; a server that hangs is given up then

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <set>
 
+#include "loom/batch/shared_ledger.hpp"
+
 namespace loom::batch {
 
 namespace fs = std::filesystem;
@@ -53,6 +55,7 @@ void check_task_files(const RunFolder& folder, std::span<const Task> tasks,
     }
   }
   outputs.insert(outputs.end(), texts.begin(), texts.end());
+  for (const NamedFile& text : texts) spare_state(folder, "", text);
   check_distinct(outputs, inputs);
 }
 

@@ -44,12 +44,24 @@ class Asked(Case):
     def test_an_answer_is_no_file_of_the_run(self):
         image = self.tree.add("r0", 1)
         self.night_ok("-q")
-        for path in (self.state("plan.jsonl"), self.frame_path("r0", 1), image):
+        for path, why in ((self.state("plan.jsonl"), "among the run's own files"), (self.frame_path("r0", 1), "is an input"),
+                          (image, "is an input")):
             before = path.read_bytes()
             for more in ((), ("--why", "r0-00000001")):
                 said = self.run_in(self.work, "status", self.out, *more, "--json", path, code=2).stderr
-                self.assertIn("is an input", said)
+                self.assertIn(why, said)
             self.assertEqual(path.read_bytes(), before)
+
+    def test_a_summary_is_no_database_of_runs(self):
+        self.tree.add("r0", 1)
+        database = self.work / "state.sqlite"
+        state = ("--state", f"sqlite:///{database}", "--json", database)
+        self.night_ok("-q", *state[:2])
+        before = database.read_bytes()
+        self.assertIn("is an input (database of --state", self.night_ok("-q", *state, code=2).stderr_text)
+        for run in ((), (self.out,), (self.out, "--why", "r0-00000001")):
+            self.run_in(self.work, "status", *run, *state, code=2)
+        self.assertEqual(database.read_bytes(), before)
 
 
 if __name__ == "__main__":

@@ -43,4 +43,22 @@ std::string step_or_kind(const Task& task) {
   return task.kind.empty() ? "extract" : task.kind;  // a database has no kinds
 }
 
+void spare_state_of(const std::string& output, const std::string& state_url,
+                    const std::string& json) {
+  if (json.empty() || json == "-") return;
+  spare_state(night::run_folder(output), state_url, {"--json", json});
+}
+
+void spare_files_of(const std::vector<Task>& tasks, const std::string& json) {
+  if (json.empty() || json == "-") return;
+  std::vector<NamedFile> files;
+  for (const Task& task : tasks) {
+    for (const auto* paths : {&task.inputs, &task.outputs}) {
+      for (const std::string& path : *paths) files.push_back({"file of " + task.name, path});
+    }
+  }
+  const NamedFile answer{"--json", json};
+  check_distinct({&answer, 1}, files);
+}
+
 }  // namespace fiberloom::chain

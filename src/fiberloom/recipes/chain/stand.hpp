@@ -26,4 +26,11 @@ using namespace loom::batch;  // NOLINT(google-build-using-namespace): a chain i
 /// The step that a task is, or the kind of its work where there are no steps.
 [[nodiscard]] std::string step_or_kind(const Task& task);
 
+/// The file `json` of an answer (empty, or "-": none) takes the place of nothing that it tells of:
+/// these throw kUsage where it is one of the run folder's own, or the database `state_url`; and a
+/// file of one of the tasks.
+void spare_state_of(const std::string& output, const std::string& state_url,
+                    const std::string& json);
+void spare_files_of(const std::vector<Task>& tasks, const std::string& json);
+
 }  // namespace fiberloom::chain

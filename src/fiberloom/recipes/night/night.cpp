@@ -2,7 +2,6 @@
 #include "fiberloom/recipes/night/night.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <set>
 
@@ -14,13 +13,12 @@
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 #include "loom/batch/plan_file.hpp"
+#include "loom/batch/shared_ledger.hpp"
 #include "loom/files/output_files.hpp"
 #include "loom/simd/isa.hpp"
 
 namespace fiberloom::night {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::vector<Task> find_tasks(const FrameRequest& request) {
   std::vector<Task> tasks;
@@ -168,16 +166,9 @@ void check_files(const NightJob& job, const std::vector<Task>& tasks) {
       inputs.push_back({file.what + " of " + task.name, std::move(file.path)});
     }
   }
-  const fs::path state = fs::weakly_canonical(folder.state());
   for (const NamedFile& text : job.texts) {
     outputs.push_back(text);
-    std::error_code ignored;  // a circle of links: whoever opens it will say so
-    const fs::path place = fs::weakly_canonical(follow_links(text.path), ignored);
-    if (std::mismatch(state.begin(), state.end(), place.begin(), place.end()).first ==
-        state.end()) {
-      throw Error(Status::kUsage,
-                  text.path + " (" + text.what + "): lies among the run's own files");
-    }
+    spare_state(folder, job.state, text);
   }
   check_distinct(outputs, inputs);
 }
