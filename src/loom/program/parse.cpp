@@ -40,8 +40,9 @@ CLI::Validator in_interval(const Interval& interval) {
 template <class Whole>
 CLI::Validator in_decimal(const std::optional<Interval>& interval) {
   return {[interval](std::string& text) -> std::string {
-            const bool below = text.starts_with('-');
-            std::string digits = text.substr(below || text.starts_with('+') ? 1 : 0);
+            const std::string trimmed = CLI::detail::trim_copy(text);  // "11, 12"
+            const bool below = trimmed.starts_with('-');
+            std::string digits = trimmed.substr(below || trimmed.starts_with('+') ? 1 : 0);
             const bool hexadecimal = digits.starts_with("0x") || digits.starts_with("0X");
             digits = (below ? "-" : "") + digits.substr(hexadecimal ? 2 : 0);
             Whole value{};
@@ -53,10 +54,14 @@ CLI::Validator in_decimal(const std::optional<Interval>& interval) {
               return {};
             }
             using Limits = std::numeric_limits<Whole>;
-            const std::string range = interval ? interval->words()
-                                               : "from " + std::to_string(Limits::min()) + " to " +
-                                                     std::to_string(Limits::max());
-            return "expected a whole number " + range + ", got " + text;
+            std::string range;
+            if (interval) {
+              range = " " + interval->words();
+            } else if (std::is_unsigned_v<Whole> || error == std::errc::result_out_of_range) {
+              range =
+                  " from " + std::to_string(Limits::min()) + " to " + std::to_string(Limits::max());
+            }
+            return "expected a whole number" + range + ", got " + text;
           },
           ""};
 }

@@ -143,7 +143,8 @@ TEST_F(Parsing, RefusesInOneLineThatSaysWhereToLook) {
 }
 
 TEST_F(Parsing, WholeNumbersAreDecimalWhateverTheyBeginWith) {
-  const Given given = weave({"--threads", "08", "--seed", "0xFf", "--numbers", "00000010,-010,+3"});
+  const Given given =
+      weave({"--threads", "08", "--seed", "0xFf", "--numbers", "00000010, -010 ,+3"});
   EXPECT_EQ(threads_, 8U);
   EXPECT_EQ(seed_, 255U);
   EXPECT_EQ(numbers_, (std::vector<long>{10, -10, 3}));
@@ -152,14 +153,20 @@ TEST_F(Parsing, WholeNumbersAreDecimalWhateverTheyBeginWith) {
 
 TEST_F(Parsing, AWholeNumberThatItsTypeCannotHoldIsNoOther) {
   for (const char* wrong :
-       {"-1", "18446744073709551616", "1.5", "1e3", "", "0x", "--1", "+-1", "7 "}) {
+       {"-1", "18446744073709551616", "1.5", "1e3", "", "0x", "--1", "+-1", "7 8"}) {
     EXPECT_EQ(weave_refusal({std::string("--seed=") + wrong}).substr(0, 31),
               "--seed: expected a whole number")
         << wrong;
   }
   EXPECT_EQ(weave_refusal({"--threads", "1.5"}).substr(0, 49),
             "--threads: expected a whole number from 1 to 8, g");
-  EXPECT_NE(weave_refusal({"--numbers", "1,9223372036854775808"}), "");
+  const std::string hint = " (see: loom weave --help)";
+  EXPECT_EQ(weave_refusal({"--numbers", "1,x"}),
+            "--numbers: expected a whole number, got x" + hint);
+  EXPECT_EQ(weave_refusal({"--numbers", "1,9223372036854775808"}),
+            "--numbers: expected a whole number from -9223372036854775808 to 9223372036854775807, "
+            "got 9223372036854775808" +
+                hint);
 }
 
 TEST_F(Parsing, NamesTheCommandsWhereOneIsMissing) {
