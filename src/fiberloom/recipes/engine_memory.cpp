@@ -82,6 +82,13 @@ double correlation_bytes(const ExactShape& s, int band, double ndiag, double dec
   return roots + row * (2 * (2 * s.cross_band + 1) + 2 * width + 1 + 5 * (2 * kept + 1));
 }
 
+/// exact::FiberRoot of all fibres: of the whole axis, and of a part that is tried, with what it
+/// takes the place of.
+double gathered_bytes(const ExactShape& s, double ndiag) {
+  constexpr double kCopies = 3;
+  return kCopies * s.fibers * s.bins * ((std::floor(ndiag / 2) + 3) * kDouble + 1);
+}
+
 /// exact::MarginalWork, RootBuffers for one band of S.
 double sweeps_bytes(const ExactShape& s, int band, double ndiag) {
   const double row = s.window_rows * kPack;
@@ -128,7 +135,8 @@ EngineMemory exact_memory(const PsfModel& psf, const ExtractOptions& options,
     task += strip * (5 * kFloat + 3 + 2 * kDouble) +
             shape.fibers * (shape.pitch + 3 * shape.bins) * kDouble;
   }
-  if (options.decorrelate_fibers) task += bundle_root_bytes(shape, options.ndiag);
+  task += options.decorrelate_fibers ? bundle_root_bytes(shape, options.ndiag)
+                                     : gathered_bytes(shape, options.ndiag);
   if (options.fiber_correlation) task += correlation_bytes(shape, wide, options.ndiag, skirt.decay);
   if (!options.fiber_wave.empty())  // spots of a bundle on grids of its own
     task += shape.fibers * plan_bytes(psf, shape.bins);
