@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -15,6 +16,8 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+
+#include "loom/files/files_below.hpp"
 
 namespace loom {
 namespace {
@@ -151,6 +154,23 @@ void check_distinct(std::span<const NamedFile> outputs, std::span<const NamedFil
                                     "): is asked for as two different outputs (" +
                                     other->second->what + " " + other->second->path + ")");
   }
+}
+
+std::vector<NamedFile> with_files_of_folders(std::span<const NamedFile> inputs,
+                                             std::span<const std::string_view> endings) {
+  std::vector<NamedFile> out(inputs.begin(), inputs.end());
+  for (const NamedFile& input : inputs) {
+    std::error_code error;  // what cannot be read is told of when it is opened
+    if (input.path.empty() || !fs::is_directory(input.path, error)) continue;
+    for (const std::string& path : files_below(input.path, 1).files) {
+      std::string lower = path;
+      std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+      if (std::ranges::any_of(endings, [&](auto end) { return lower.ends_with(end); })) {
+        out.push_back({input.what, path});
+      }
+    }
+  }
+  return out;
 }
 
 void check_place(const std::string& path) {

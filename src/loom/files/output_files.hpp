@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -45,6 +46,11 @@ struct NamedFile {
 /// paths and "-" are no files; devices and pipes may be named as often as one likes. An input that
 /// is not there stands for what is read in its place too (X.gz for X, X for X.gz).
 void check_distinct(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs);
+
+/// `inputs`, and beside those that are folders the files in them whose names end so, in letters of
+/// either case: what a run reads of them. Other files of such a folder may be written.
+[[nodiscard]] std::vector<NamedFile> with_files_of_folders(
+    std::span<const NamedFile> inputs, std::span<const std::string_view> endings);
 
 /// Throws kUnwritable when the folder of `path` neither may be written nor can be made.
 void check_place(const std::string& path);

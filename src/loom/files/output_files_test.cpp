@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 
 #include "loom/testing/test_files.hpp"
 
@@ -107,6 +108,20 @@ TEST(CheckDistinct, TakesAnInputForWhatIsReadInItsPlace) {
 
   const std::array<NamedFile, 1> other{{{"frame", folder.file("in.fits")}}};  // beside it
   EXPECT_NO_THROW(check_distinct(other, inputs));
+}
+
+TEST(CheckDistinct, SeesWhatIsReadOfFolders) {
+  const test::TempFolder folder;
+  fs::create_directory(folder.file("images"));
+  for (const char* name : {"images/a.TIF", "images/page.html"})
+    std::ofstream(folder.file(name)) << "x";
+  const std::vector<NamedFile> given{{"the scan", folder.file("images")}, {"none", ""}};
+  constexpr std::string_view kEndings[] = {".tif", ".tiff"};
+  const std::vector<NamedFile> inputs = with_files_of_folders(given, kEndings);
+  const std::vector<NamedFile> image{{"--json", folder.file("images/../images/a.TIF")}};
+  EXPECT_TRUE(thrown_by([&] { check_distinct(image, inputs); }).says("is an input (the scan"));
+  const std::vector<NamedFile> page{{"-o", folder.file("images/page.html")}};
+  EXPECT_NO_THROW(check_distinct(page, inputs));
 }
 
 TEST(CheckDistinct, LeavesStreamsAndWhatIsNotAskedForAlone) {

@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "loom/base/print.hpp"
+#include "loom/files/files_below.hpp"
 #include "loom/files/output_files.hpp"
 #include "skyloom/recipes/solve_maps.hpp"
 #include "skyloom/sky/wcs_fits.hpp"
@@ -25,6 +29,9 @@ std::vector<Pixel> hit_pixels(const SkySums& sums) {
   }
   return out;
 }
+
+constexpr const char* kDestriped = "map";
+constexpr const char* kMapNames[] = {"hits", "rcond", "invcov", "cov", "binned", kDestriped};
 
 std::string map_path(const MapJob& job, const std::string& prefix, const char* name) {
   return job.folder + "/" + prefix + name + ending_of(job);
@@ -205,15 +212,48 @@ void write_parts(SolvedMaps& maps, const MapFiles& files, const MapJob& job, Exe
   }
 }
 
+/// The whole and its parts, whatever a run made of them.
+bool is_map_name(std::string name) {
+  for (const std::string_view ending : {kFitsEnding, kHdf5Ending}) {
+    if (!name.ends_with(ending)) continue;
+    name.resize(name.size() - ending.size());
+    if (name.starts_with("part")) {
+      const std::size_t digits = name.find_first_not_of("0123456789", 4);
+      if (digits == 4 || digits == std::string::npos || name[digits] != '_') return false;
+      name.erase(0, digits + 1);
+    }
+    return std::ranges::any_of(kMapNames, [&](const char* known) { return name == known; });
+  }
+  return false;
+}
+
+/// Maps that stay in the folder from a run with other options would pass for those of this one.
+void tell_of_others(const MapJob& job, const Observer& observer) {
+  std::set<std::string> own;
+  for (const std::string& path : map_files(job)) {
+    own.insert(std::filesystem::path(path).filename().string());
+  }
+  std::vector<std::string> others;
+  for (const std::string& path : files_below(job.folder, 1).files) {
+    std::string name = std::filesystem::path(path).filename().string();
+    if (is_map_name(name) && !own.contains(name)) others.push_back(std::move(name));
+  }
+  if (others.empty()) return;
+  std::string text = job.folder + ": " + others[0];
+  if (others.size() > 1) text += (others.size() > 2 ? ", " : " and ") + others[1];
+  if (others.size() > 2) text += print(" and %zu more", others.size() - 2);
+  observer.warn(text + (others.size() > 1 ? " there are" : " there is") +
+                " of another run: this one makes no such maps");
+}
+
 }  // namespace
 
 std::vector<std::string> map_files(const MapJob& job) {
   std::vector<std::string> out;
   const auto add = [&](const std::string& prefix) {
-    for (const char* name : {"hits", "rcond", "invcov", "cov", "binned"}) {
-      out.push_back(map_path(job, prefix, name));
+    for (const char* name : kMapNames) {
+      if (name != kDestriped || !job.binned_only) out.push_back(map_path(job, prefix, name));
     }
-    if (!job.binned_only) out.push_back(map_path(job, prefix, "map"));
   };
   add({});
   for (std::size_t part = 0; part < parts_of(job.split); ++part) add(prefix_of(part));
@@ -261,6 +301,7 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
         {});
   }
   if (!maps->sums.parts.empty()) write_parts(*maps, files, job, executor);
+  if (files.writes()) tell_of_others(job, observer);
   remove_checkpoints(*maps, job, company);
   maps->summary.write = clock.lap();
   return maps->summary;

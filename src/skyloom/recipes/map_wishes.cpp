@@ -17,7 +17,23 @@ void check_options(const MapJob& job) {
         Status::kUsage,
         "--prior with --step 0: expected one of them, an offset alone follows no other one");
   }
+  if (job.prior && job.binned_only) {
+    throw Error(Status::kUsage, "--prior with --binned-only: expected one of them");
+  }
+  if (job.correlation_s != MapJob().correlation_s && job.method != MapMethod::kGls) {
+    throw Error(Status::kUsage, "--correlation: expected --method gls, which it is of");
+  }
+  const DeglitchOptions &deglitch = job.filters.deglitch, usual;
+  if (!(deglitch.sigmas > 0) &&
+      (deglitch.window != usual.window || deglitch.radius != usual.radius)) {
+    throw Error(Status::kUsage, std::string(deglitch.window != usual.window ? "--deglitch-window"
+                                                                            : "--deglitch-radius") +
+                                    ": expected --deglitch, which it is of");
+  }
   const GroundTemplate& ground = job.filters.ground;
+  if (ground.order && ground.bin_deg > 0) {
+    throw Error(Status::kUsage, "--ground-order with --ground-bins: expected one of them");
+  }
   if (!ground.any() && (ground.split || ground.trend != GroundTemplate().trend)) {
     throw Error(Status::kUsage, std::string(ground.split ? "--ground-split" : "--ground-trend") +
                                     ": expected --ground-order or --ground-bins, which it is of");

@@ -75,6 +75,11 @@ NoisePsd ArrayTod::noise(std::size_t number, std::size_t detector) const {
   return given.psd.empty() ? TodSource::noise(number, detector) : given;
 }
 
+bool ArrayTod::has_spectra(std::size_t number) const {
+  return std::ranges::none_of(observations_[number].detectors,
+                              [](const ArrayDetector& d) { return d.noise.psd.empty(); });
+}
+
 void ArrayTod::read(std::size_t number, const Boresight& /*boresight*/, std::size_t first,
                     std::span<const Signal> signals) const {
   const ArrayObservation& of = observations_[number];

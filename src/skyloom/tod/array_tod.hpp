@@ -46,6 +46,8 @@ class ArrayTod final : public TodSource {
   [[nodiscard]] Boresight boresight(std::size_t number) const override;
   [[nodiscard]] std::shared_ptr<const GroundMotion> motion(std::size_t number) const override;
   [[nodiscard]] NoisePsd noise(std::size_t number, std::size_t detector) const override;
+  /// Whether every detector's was given.
+  [[nodiscard]] bool has_spectra(std::size_t number) const override;
   void read(std::size_t number, const Boresight& boresight, std::size_t first,
             std::span<const Signal> signals) const override;
 

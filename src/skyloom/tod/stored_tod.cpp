@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <system_error>
+#include <tuple>
 
 #include "loom/base/median.hpp"
 #include "loom/base/print.hpp"
@@ -91,11 +93,9 @@ void check_shape(const Reader& file, const std::string& name,
 }
 
 /// Samples a second of timestamps, by the median step: as the peer has it.
-double rate_of(const Reader& file, std::size_t samples) {
-  check_shape(file, "shared/times", {samples});
-  const std::vector<double> times = file.read("shared/times");
-  std::vector<double> steps(samples - 1);
-  for (std::size_t i = 0; i + 1 < samples; ++i) {
+double rate_of(const Reader& file, const std::vector<double>& times) {
+  std::vector<double> steps(times.size() - 1);
+  for (std::size_t i = 0; i + 1 < times.size(); ++i) {
     steps[i] = times[i + 1] - times[i];
     if (!std::isfinite(steps[i])) {
       throw Error(Status::kCorrupt,
@@ -168,6 +168,24 @@ StoredTod::StoredTod(const std::vector<std::string>& paths, const StoredOptions&
     files_.push_back({.path = path, .observation = {}, .rows = {}, .flags = {}});
     open(files_.back());
   }
+  check_apart();
+}
+
+/// A copy under another name is the same observation: same telescope, name and first sample. Files
+/// of other detectors of it are not.
+void StoredTod::check_apart() const {
+  std::map<std::tuple<std::string, std::string, double, std::string>, const File*> seen;
+  for (const File& file : files_) {
+    const Observation& of = file.observation;
+    for (const Detector& detector : of.plane.detectors) {
+      const auto [at, first] =
+          seen.try_emplace({of.telescope, of.name, of.start_s, detector.name}, &file);
+      if (first) continue;
+      throw Error(Status::kUsage, file.path + ": observation " + of.name + ", detector " +
+                                      detector.name + " are those of " + at->second->path +
+                                      ": its samples would count twice");
+    }
+  }
 }
 
 StoredTod::~StoredTod() = default;
@@ -181,6 +199,12 @@ void StoredTod::open(File& to) const {
   std::vector<std::string> names, used;
   try {
     names = json_of(file, "observation_detectors").get<std::vector<std::string>>();
+    std::set<std::string> once;
+    for (const std::string& name : names) {
+      if (once.insert(name).second) continue;
+      throw Error(Status::kCorrupt,
+                  to.path + ": observation_detectors: " + name + " is there twice");
+    }
     const Json flags = json_of(file, "observation_detector_flags");
     for (std::size_t i = 0; i < names.size(); ++i) {
       if ((flags.value<std::uint64_t>(names[i], 0) & options_.detector_mask) != 0) continue;
@@ -199,7 +223,11 @@ void StoredTod::open(File& to) const {
   check_shape(file, signal, {names.size(), observation.samples});
   check_shape(file, "shared/" + options_.boresight, {observation.samples, 4});
   to.unit = unit_of(file, signal);
-  observation.plane.rate_hz = rate_of(file, observation.samples);
+  check_shape(file, "shared/times", {observation.samples});
+  const std::vector<double> times = file.read("shared/times");
+  observation.plane.rate_hz = rate_of(file, times);
+  observation.start_s = times.front();
+  observation.telescope = file.description("instrument", "telescope_name").value_or("");
   observation.plane.detectors = read_detectors(file, used);
   const std::string plate = "shared/" + options_.plate;
   to.has_plate = uses(file, "shared/", options_.plate, StoredOptions().plate);

@@ -58,13 +58,15 @@ class StoredTod final : public TodSource {
  private:
   struct File {
     std::string path;
-    Observation observation;
+    Observation observation;        ///< with the time of its first sample, and its telescope
     std::vector<std::size_t> rows;  ///< of the detectors that are used
     double unit = 1;                ///< K
     bool has_flags = false, has_plate = false, has_mixed_noise = false, has_spectra = false;
     std::vector<std::uint8_t> flags;  ///< of all detectors; empty: none
   };
   void open(File& file) const;
+  /// Throws kUsage where two files have the same samples.
+  void check_apart() const;
   void read_shared_flags(const hdf5::Reader& file, File& to) const;
   [[nodiscard]] std::shared_ptr<const hdf5::Reader> reader(std::size_t number) const;
 

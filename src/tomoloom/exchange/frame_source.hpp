@@ -23,6 +23,8 @@ struct ScanLayout {
   std::size_t expected = 0;  ///< projections of a scan that may still grow, as far as it says
   bool says_expected = false;
   std::vector<double> theta_deg;
+  std::string
+      strange_unit;  ///< of the file's angles, which are no degrees then; empty: it is known
   std::optional<double> middle;  ///< where the detector's row has its; none: (columns - 1) / 2
   std::vector<double> axis;  ///< of each row the column that it sees the axis in; empty: not known
   // of each projection, where there is more to say; empty: nothing

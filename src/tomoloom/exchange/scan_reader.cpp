@@ -2,6 +2,7 @@
 #include "tomoloom/exchange/scan_reader.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -118,6 +119,13 @@ std::size_t ScanReader::find_frames(const std::string& name) const {
                     name.c_str(), sizes_of(shape).c_str(), layout_.rows, layout_.columns));
 }
 
+/// Its letters small.
+std::string ScanReader::angle_unit(const std::string& theta) const {
+  std::string unit = reader_.description(theta, "units").value_or("");
+  std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return std::tolower(c); });
+  return unit;
+}
+
 /// Empty where there are none. Of a scan that is still being written one a projection, or more.
 std::vector<double> ScanReader::written_angles(hdf5::Writing writing) const {
   const std::string theta = layout_.group + "/theta";
@@ -130,7 +138,7 @@ std::vector<double> ScanReader::written_angles(hdf5::Writing writing) const {
   }
   if (found == 0) return {};
   std::vector<double> degrees = reader_.read(theta);
-  if (reader_.description(theta, "units").value_or("").starts_with("rad")) {
+  if (angle_unit(theta).starts_with("rad")) {
     for (double& t : degrees) t *= 180 / std::numbers::pi;
   }
   for (const double t : degrees) {
@@ -152,6 +160,12 @@ void ScanReader::find_angles(hdf5::Writing writing) {
   }
   std::vector<double> written = written_angles(writing);
   if (!written.empty()) {
+    const std::string unit = angle_unit(layout_.group + "/theta");
+    const auto means = [&](const char* known) { return unit.starts_with(known); };
+    // no name at all is degrees, as most writers mean it
+    if (!unit.empty() && !means("rad") && !means("deg") && !means("\u00b0")) {
+      layout_.strange_unit = unit;
+    }
     layout_.says_expected = true;
     layout_.expected = std::max(layout_.expected, written.size());
     layout_.angles = std::min(layout_.angles, written.size());

@@ -40,6 +40,7 @@ class ScanReader final : public FrameSource {
 
  private:
   void find_angles(hdf5::Writing writing);
+  [[nodiscard]] std::string angle_unit(const std::string& theta) const;
   [[nodiscard]] std::vector<double> written_angles(hdf5::Writing writing) const;
   [[nodiscard]] std::size_t find_frames(const std::string& name) const;
   [[nodiscard]] bool are_counts(const std::string& name) const;

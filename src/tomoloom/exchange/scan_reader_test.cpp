@@ -115,6 +115,24 @@ TEST_F(ScanFiles, AnglesComeFromTheBestPlaceThatThereIs) {
   EXPECT_DOUBLE_EQ(radians.layout().theta_deg[2], 90 / std::numbers::pi);
 }
 
+TEST_F(ScanFiles, AnglesAreInDegreesOrRadiansWhateverTheLetters) {
+  const auto in = [&](const char* unit) {
+    return ScanReader(file("units.h5", 3,
+                           [&](hdf5::Writer& w) {
+                             numbers(w, "exchange/theta", {0, 0.25, 0.5});
+                             w.describe("exchange/theta", "units", unit);
+                           }),
+                      "exchange")
+        .layout();
+  };
+  EXPECT_DOUBLE_EQ(in("RAD").theta_deg[2], 90 / std::numbers::pi);
+  for (const char* degrees : {"Degrees", "deg", "\u00b0", ""}) {
+    EXPECT_EQ(in(degrees).theta_deg[2], 0.5) << degrees;
+    EXPECT_EQ(in(degrees).strange_unit, "") << degrees;
+  }
+  for (const char* other : {"mrad", "arcsec", "turns"}) EXPECT_EQ(in(other).strange_unit, other);
+}
+
 TEST_F(ScanFiles, ValuesStandForFlatsAndDarks) {
   const ScanReader reader(
       file("values.h5", 2,

@@ -144,6 +144,11 @@ void check_frames(const ReconJob& job, const ScanLayout& layout, const Observer&
     observer.warn(layout.path + ": " + none +
                   ": angles taken to be 0 to 180 degrees, both included");
   }
+  if (layout.source == AngleSource::kTheta && !layout.strange_unit.empty()) {
+    throw Error(Status::kUnsupported,
+                layout.path + ": " + layout.group + "/theta: units '" + layout.strange_unit +
+                    "': expected degrees or radians (or --theta, in degrees)");
+  }
   const auto& theta = layout.theta_deg;
   const auto first = [&](double degrees) { return degrees == theta.front(); };
   if (theta.size() > 1 && std::all_of(theta.begin(), theta.end(), first)) {

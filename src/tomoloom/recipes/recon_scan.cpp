@@ -7,6 +7,7 @@
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 #include "loom/hdf5/hdf5.hpp"
+#include "tomoloom/exchange/image_stack.hpp"
 #include "tomoloom/exchange/part_folder.hpp"
 #include "tomoloom/recipes/block_run.hpp"
 #include "tomoloom/recipes/recon_files.hpp"
@@ -30,7 +31,7 @@ void check_recon_output(const ReconJob& job, std::span<const NamedFile> texts) {
       {"--darks", job.darks},     {"--theta", job.theta},
       {"--shifts", job.shifts},   {"--weights", job.weights},
       {"--centers", job.centres}, {"--filter-weights", job.filter_weights}};
-  check_distinct(outputs, inputs);
+  check_distinct(outputs, with_files_of_folders(inputs, kReadOfFolders));
   check_place(job.output);
   if (job.overwrite == Overwrite::kNo && holds_files(job.output)) {
     throw Error(Status::kOutputExists,

@@ -55,6 +55,32 @@ class Maps(Case):
         self.fails(12, "toast_format_version", "view", self.out / "hdf5", "-o", self.out / "m.html", "--noise", self.out / "hdf5/hits.h5")
         self.assertFalse((self.out / "m").exists() or (self.out / "m.html").exists())
 
+    def test_maps_of_an_earlier_run_in_the_folder_are_told_of(self):
+        maps = self.out / "maps"
+        said = self.ok("map", *self.observations, "-o", maps, *MAPS, "--split", "detectors").stderr
+        self.assertNotIn("another run", said)
+        said = self.ok("map", self.observations[0], "-o", maps, *MAPS, "--binned-only").stderr
+        self.assertIn("map.fits, part1_binned.fits and 11 more there are of another run", said)
+        said = self.ok("map", self.observations[0], "-o", maps, *MAPS, "--split", "detectors").stderr
+        self.assertNotIn("another run", said)
+        for path in maps.glob("part*"):
+            path.unlink()
+        (maps / "part9_map.h5").write_text("")
+        said = self.ok("map", self.observations[0], "-o", maps, *MAPS).stderr
+        self.assertIn("part9_map.h5 there is of another run", said)
+
+    def test_a_page_replaces_no_map(self):
+        maps = self.out / "maps"
+        self.ok("map", *self.observations, "-o", maps, *MAPS, "--json", self.out / "maps.json", "--quiet")
+        (self.out / "maps.json").rename(maps / "summary.json")
+        for name in ("map.fits", "hits.fits", "summary.json"):
+            before = (maps / name).read_bytes()
+            self.fails(2, "is an input", "view", maps, "-o", maps / name)
+            self.fails(2, "is an input", "view", maps / "binned.fits", "-o", maps / name, "--with", maps)
+            self.assertEqual((maps / name).read_bytes(), before)
+        for _ in range(2):
+            self.ok("view", maps, "-o", maps / "page.html", "--quiet")
+
     def test_nothing_is_begun_where_a_file_is_to_stay_or_is_an_input(self):
         data, maps = self.out / "data", self.out / "maps"
         self.ok("simulate", "-o", data, "--maps", maps, *SMALL, *MAPS, "--quiet")
@@ -274,6 +300,17 @@ class Faults(Case):
         for option, what in (("--det-flags", "detdata/flaggs"), ("--shared-flags", "shared/flaggs"), ("--hwp-angle", "shared/flaggs")):
             self.fails(11, f"no data set {what}", "map", first, *out, option, "flaggs")
         self.fails(11, "intervals/throw", "map", first, *out, "--intervals", "throw")
+        copy = self.out / "copy.h5"
+        copy.write_bytes(first.read_bytes())
+        self.fails(2, "would count twice", "map", first, copy, *out)
+        twice = first.read_bytes().replace(b'["D0A-150","D0B-150"', b'["D0A-150","D0A-150"')
+        self.assertNotEqual(twice, first.read_bytes())
+        copy.write_bytes(twice)
+        self.fails(14, "D0A-150 is there twice", "map", copy, *out)
+        for options, what in ((("--ground-order", 3, "--ground-bins", 2), "--ground-order with --ground-bins"),
+                              (("--binned-only", "--prior"), "--prior with --binned-only"), (("--correlation", 5), "--method gls"),
+                              (("--deglitch-window", 11), "--deglitch,"), (("--deglitch-radius", 2), "--deglitch,")):
+            self.fails(2, what, "map", first, *out, *options)
         self.fails(2, "named twice", "map", first, f"{first.parent}/../{first.parent.name}/{first.name}", *out)
         self.fails(20, "Nside 48", "map", first, *out, "--nside", 48)
         self.fails(21, "metadata/none", "map", first, *out, "--noise-model", "none")

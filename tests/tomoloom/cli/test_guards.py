@@ -26,6 +26,21 @@ class Outputs(Case):
         self.assertEqual(sorted(path.name for path in self.out.iterdir()), ["other.h5", "weights.txt"])
         self.assertIn("scan", self.ok("info", self.scan).stdout)
 
+    def test_no_output_is_a_file_of_a_folder_that_is_read(self):
+        slices, zarr = self.out / "slices", self.out / "volume.zarr"
+        for path, form in ((slices, "tiff"), (zarr, "zarr")):
+            self.ok("recon", self.scan, "-o", path, "--quiet", "--rows", "30:32", "--format", form)
+        image = slices / "slice_00030.tiff"
+        before = image.read_bytes()
+        self.fails(2, "is an input", "recon", slices, "--input", "integrals", "-o", self.volume, "--json", image)
+        self.fails(2, "is an input", "recon", self.scan, "-o", self.volume, "--preview", image, "--flats", slices)
+        self.fails(2, "is an input", "view", slices, "-o", image)
+        self.fails(2, "is an input", "view", zarr, "-o", zarr / ".zattrs")
+        self.fails(2, "is an input", "compare", slices, slices, "--json", image)
+        self.assertEqual(image.read_bytes(), before)
+        for _ in range(2):  # a page of one's own may lie there, and be made anew
+            self.ok("view", slices, "-o", slices / "page.html", "--quiet")
+
     def test_a_scan_and_its_truth_are_made_together_or_not_at_all(self):
         truth = self.out / "truth.h5"
         truth.write_text("before")
@@ -43,6 +58,14 @@ class Outputs(Case):
         for one, other in ((good, bad), (bad, good)):
             self.assertEqual(self.program("compare", one, other, "--max-rms", 100).returncode, 1)
         self.fails(2, "--slice 0.5", "view", good, "-o", self.out / "page.html", "--slice", 0.5)
+
+    def test_angles_in_a_unit_that_is_not_known_are_no_degrees(self):
+        data = self.scan.read_bytes()
+        other = self.out / "other.h5"
+        other.write_bytes(data.replace(b"degrees", b"arcsecs"))
+        self.assertNotEqual(other.read_bytes(), data)
+        self.fails(15, "units 'arcsecs'", "recon", other, "-o", self.volume)
+        self.ok("recon", other, "-o", self.volume, "--rows", "30:32", "--theta", "0:178", "--quiet")
 
     def test_what_is_to_stay_is_seen_before_the_scan_is_waited_for(self):
         self.volume.write_text("before")
