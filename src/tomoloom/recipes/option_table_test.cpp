@@ -4,6 +4,7 @@
 #include <set>
 
 #include "loom/testing/test_files.hpp"
+#include "tomoloom/recipes/idle_options.hpp"
 #include "tomoloom/recipes/recon_option_table.hpp"
 #include "tomoloom/recipes/simulate_option_table.hpp"
 
@@ -32,6 +33,34 @@ void check_rows(std::span<const OptionRow<Job>> rows) {
 TEST(OptionRows, TakeWhatTheyTell) {
   check_rows(recon_option_rows());
   check_rows(simulate_option_rows());
+}
+
+/// What is said of options, KEY=TEXT each.
+std::vector<std::string> said_of(const std::vector<std::pair<const char*, const char*>>& options) {
+  ReconJob job;
+  for (const auto& [key, text] : options) set_option(recon_option_rows(), job, key, text);
+  return idle_options(job);
+}
+
+TEST(IdleOptions, AreThoseWhoseMasterIsAway) {
+  using Said = std::vector<std::string>;
+  EXPECT_EQ(said_of({}), Said{});
+  EXPECT_EQ(said_of({{"phase_energy", "30"}, {"phase", "paganin"}}), Said{});
+  EXPECT_EQ(said_of({{"phase_energy", "30"}}),
+            Said{"--phase-energy changes nothing without --phase"});
+  EXPECT_EQ(said_of({{"stripe_size", "5"}}),
+            Said{"--stripe-size changes nothing without --stripe"});
+  EXPECT_EQ(said_of({{"ring_threshold", "1"}, {"ring_width", "3"}}), Said{});
+  EXPECT_EQ(said_of({{"ring_threshold", "1"}}).size(), 1U);
+  EXPECT_EQ(said_of({{"outlier_size", "5"}}).size(), 1U);
+  EXPECT_EQ(said_of({{"method", "sirt"}, {"filter", "hann"}}).size(), 1U);
+  EXPECT_EQ(said_of({{"method", "sirt"}, {"filter", "hann"}, {"filter_cutoff", "0.2"}}).size(), 2U);
+  EXPECT_EQ(said_of({{"filter", "hann"}, {"filter_cutoff", "0.2"}}), Said{});
+  EXPECT_EQ(said_of({{"filter_cutoff", "0.2"}}).size(), 1U);
+  EXPECT_EQ(said_of({{"iterations", "5"}, {"blocks", "4"}}).size(), 2U);
+  EXPECT_EQ(said_of({{"method", "osem"}, {"iterations", "5"}, {"blocks", "4"}}), Said{});
+  EXPECT_EQ(said_of({{"method", "sirt"}, {"reg_par", "1"}, {"reg_edge", "2"}}).size(), 2U);
+  EXPECT_EQ(said_of({{"zarr_level", "3"}}).size(), 1U);
 }
 
 TEST(OptionRows, SetTheMembersOfAJob) {

@@ -14,6 +14,7 @@
 #include "tomoloom/exchange/scan_reader.hpp"
 #include "tomoloom/exchange/slice_folder.hpp"
 #include "tomoloom/exchange/volume_writer.hpp"
+#include "tomoloom/recipes/idle_options.hpp"
 #include "tomoloom/recipes/recon_option_table.hpp"
 #include "tomoloom/recipes/version.hpp"
 #include "tomoloom/status.hpp"
@@ -138,6 +139,7 @@ std::unique_ptr<FrameSource> open_scan(const ReconJob& job) {
 
 void check_frames(const ReconJob& job, const ScanLayout& layout, const Observer& observer) {
   const bool stack = layout.group.empty();
+  for (const std::string& text : idle_options(job)) observer.warn(text);
   if (layout.source == AngleSource::kAssumed) {
     const std::string none =
         stack ? "no --theta" : "no " + layout.group + "/theta and no rotation_start, rotation_step";

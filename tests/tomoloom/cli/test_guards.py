@@ -59,6 +59,13 @@ class Outputs(Case):
             self.assertEqual(self.program("compare", one, other, "--max-rms", 100).returncode, 1)
         self.fails(2, "--slice 0.5", "view", good, "-o", self.out / "page.html", "--slice", 0.5)
 
+    def test_options_that_change_nothing_are_told_of(self):
+        said = self.ok("recon", self.scan, "-o", self.volume, "--rows", "30:32", "--phase-energy", 30, "--iterations", 5).stderr
+        self.assertIn("--phase-energy changes nothing without --phase\n", said)
+        self.assertIn("--iterations changes nothing without a --method that iterates\n", said)
+        said = self.ok("recon", self.scan, "-o", self.volume, "--rows", "30:32", "--filter", "hann", "--filter-cutoff", 0.3).stderr
+        self.assertNotIn("changes nothing", said)
+
     def test_angles_in_a_unit_that_is_not_known_are_no_degrees(self):
         data = self.scan.read_bytes()
         other = self.out / "other.h5"
