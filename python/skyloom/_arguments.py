@@ -10,9 +10,16 @@ import numpy.typing as npt
 Doubles = npt.NDArray[np.float64]
 
 
+def bare(name: str, value: Any) -> "npt.NDArray[Any]":
+    """An array without a mask: numpy would take what lies below it for numbers."""
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name}: has masked values")
+    return np.asarray(value)
+
+
 def real(name: str, value: Any) -> "npt.NDArray[Any]":
     """Any array of real numbers."""
-    array = np.asarray(value)
+    array = bare(name, value)
     if array.dtype.kind not in "buif":
         raise TypeError(f"{name}: expected real numbers, got dtype {array.dtype}")
     return array
@@ -31,8 +38,23 @@ def doubles(name: str, value: Any, shape: Any) -> Doubles:
     return np.ascontiguousarray(array)
 
 
+def quaternions(name: str, value: Any) -> Doubles:
+    """Rotations [row][x, y, z, w] of length 1, as those of files become; the caller's own array where it has that."""
+    rows = doubles(name, value, (None, 4))
+    with np.errstate(over="ignore"):
+        length = np.sqrt((rows**2).sum(axis=1))
+    bad = ~((length > 1e-100) & (length < 1e100))
+    if bad.any():
+        raise ValueError(f"{name}: row {int(bad.argmax())} is no quaternion")
+    far = np.abs(length - 1) >= 1e-9
+    return np.where(far[:, np.newaxis], rows / length[:, np.newaxis], rows) if far.any() else rows
+
+
 def signal_row(name: str, value: Any, samples: int) -> "npt.NDArray[Any]":
-    """Samples of a detector: single precision stays single, all else is double; not finite ones are left out later."""
+    """Samples of a detector: single precision stays single, all else is double; not finite ones, and what is masked,
+    are left out later."""
+    if np.ma.is_masked(value) and value.dtype.kind in "buif":
+        value = value.astype(np.float32 if value.dtype == np.float32 else np.float64).filled(math.nan)
     array = real(name, value)
     if array.shape != (samples,):
         raise ValueError(f"{name}: expected {samples} samples, got shape {array.shape}")
@@ -41,7 +63,7 @@ def signal_row(name: str, value: Any, samples: int) -> "npt.NDArray[Any]":
 
 def flag_row(name: str, value: Any, samples: int) -> "npt.NDArray[np.uint8]":
     """Flags of a detector: what is not 0 is left out (a mask says which bits)."""
-    array = np.asarray(value)
+    array = bare(name, value)
     if array.dtype.kind not in "bui":
         raise TypeError(f"{name}: expected integers, got dtype {array.dtype}")
     if array.shape != (samples,):
@@ -87,6 +109,14 @@ def gammas(value: Any, n: int, plate: Any) -> Doubles:
     if value is None and plate is not None:
         raise ValueError("gamma: expected each detector's angle on the focal plane, which hwp_angle asks for")
     return doubles("gamma", 0.0 if value is None else value, (n,))
+
+
+def spectrum(name: str, value: Any) -> Tuple[Doubles, Doubles]:
+    """Frequencies and the spectrum at them, one of each."""
+    if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 2:
+        raise ValueError(f"{name}: expected (frequencies, psd), or a list of one for each detector")
+    frequencies = doubles(name, value[0], (None,))
+    return frequencies, doubles(name, value[1], (len(frequencies),))
 
 
 def spans(name: str, value: Any, samples: int) -> List[Tuple[int, int]]:

@@ -24,7 +24,7 @@ class Observation:
     quats : array [detector][x, y, z, w]
         From each detector's frame (x: polarisation, z: line of sight) to the boresight's.
     signal : array [detector][sample], or a list of arrays
-        K; what is not finite is left out. Single precision stays single.
+        K; what is not finite, or masked, is left out. Single precision stays single.
     rate : float
         Samples a second.
     weights : float or array
@@ -43,15 +43,15 @@ class Observation:
     intervals : list of (first, end), optional
         Samples that are mapped, apart and growing; polynomials are fitted over each.
     noise : (frequencies, psd), or a list of them, optional
-        Of all detectors, or of each: what `prior` asks for.
+        Of all detectors, or of each: what `prior` and `method="gls"` ask for.
     """
 
     def __init__(self, boresight: Any, quats: Any, signal: Any, *, rate: float, weights: Any = 1.0,
                  names: Optional[Sequence[str]] = None, leakage: Any = 0.0, gamma: Any = None, flags: Any = None,
                  flag_mask: int = 255, shared_flags: Any = None, shared_mask: int = 255, hwp_angle: Any = None,
                  intervals: Any = None, noise: Any = None, azimuth: Any = None, name: str = "observation") -> None:
-        self.boresight = arguments.doubles("boresight", boresight, (None, 4))
-        self.quats = arguments.doubles("quats", quats, (None, 4))
+        self.boresight = arguments.quaternions("boresight", boresight)
+        self.quats = arguments.quaternions("quats", quats)
         samples, n = len(self.boresight), len(self.quats)
         self.signal = [arguments.signal_row("signal", row, samples) for row in signal]
         self.rate = arguments.number("rate", rate, 1e-9, 1e12)
@@ -66,8 +66,11 @@ class Observation:
         self.hwp_angle = None if hwp_angle is None else arguments.doubles("hwp_angle", hwp_angle, (samples,))
         self.azimuth = None if azimuth is None else arguments.doubles("azimuth", azimuth, (samples,))
         self.intervals = None if intervals is None else arguments.spans("intervals", intervals, samples)
+        if noise is not None and not isinstance(noise, (tuple, list, np.ndarray)):
+            raise ValueError(f"noise: expected (frequencies, psd), or a list of them, got {type(noise).__name__}")
         pairs = noise is None or (len(noise) == 2 and np.ndim(noise[0]) == 1 and np.ndim(noise[0][0]) == 0)
-        self.noise = None if noise is None else [noise] * n if pairs else list(noise)
+        spectra = noise if noise is None else [noise] * n if pairs else list(noise)
+        self.noise = None if spectra is None else [arguments.spectrum("noise", one) for one in spectra]
         self.name = str(name)
         for what, rows in (("signal", self.signal), ("names", self.names), ("flags", self.flags), ("noise", self.noise)):
             if rows is not None and len(rows) != n:
@@ -102,8 +105,7 @@ class Observation:
             if self.flags is not None:
                 out.set_flags(self.flags[d])
             if self.noise is not None:
-                freq, psd = self.noise[d]
-                out.set_noise(np.asarray(freq, dtype=np.float64), np.asarray(psd, dtype=np.float64))
+                out.set_noise(*self.noise[d])
         return out
 
 
@@ -243,6 +245,8 @@ def make_maps(observations: Any, nside: int = 256, *, step: Optional[float] = No
     listed = [observations] if isinstance(observations, Observation) else list(observations)
     if not listed or not all(isinstance(one, Observation) for one in listed):
         raise TypeError("observations: expected skyloom.Observation, one or more")
+    if len({id(one) for one in listed}) < len(listed):
+        raise ValueError("observations: one is there twice: its samples would count twice")
     options = arguments.texts({
         "nside": arguments.integer("nside", nside, 1, 8192), "step": step, "binned_only": bool(binned_only),
         "prior": bool(prior), "poly_order": poly_order, "common_mode": bool(common_mode), "rcond": rcond,

@@ -12,8 +12,8 @@ from . import _core
 def look(boresight: Any, quats: Any, leakage: Any = 0.0, gamma: Any = None, hwp_angle: Any = None,
          threads: Optional[int] = None) -> Any:
     """What the loops over samples take: all detectors on one boresight."""
-    bore = arguments.doubles("boresight", boresight, (None, 4))
-    places = arguments.doubles("quats", quats, (None, 4))
+    bore = arguments.quaternions("boresight", boresight)
+    places = arguments.quaternions("quats", quats)
     n, samples = len(places), len(bore)
     plate = [] if hwp_angle is None else arguments.doubles("hwp_angle", hwp_angle, (samples,))
     return _core.Look(bore[np.newaxis], [0] * n, places, arguments.leakages(leakage, n),

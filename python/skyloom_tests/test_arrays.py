@@ -133,6 +133,28 @@ def test_what_is_flagged_is_left_out(boresight, plane):
     assert part.hits.sum() == 14 * 200 - 1
 
 
+def test_what_is_masked_is_left_out(boresight, plane):
+    signal = np.random.default_rng(3).normal(size=(14, 1500))
+    mask = np.zeros(signal.shape, dtype=bool)
+    mask[:, 100:200], mask[4] = True, True
+    for kind in (np.float64, np.float32):
+        masked = np.ma.array(np.where(mask, 1e3, signal).astype(kind), mask=mask)
+        got, want = (skyloom.make_maps(skyloom.Observation(boresight, plane.quats, one, rate=5.0), 16, step=10, rcond=1e-3)
+                     for one in (masked, np.where(mask, np.nan, signal).astype(kind)))
+        assert got.hits.sum() == 13 * 1400 and np.array_equal(got.destriped, want.destriped, equal_nan=True)
+
+
+def test_quaternions_of_any_length_are_turns(boresight, plane):
+    want = skyloom.pointing(boresight, plane.quats, 64)
+    for longer, places in ((3 * boresight, plane.quats), (boresight, 0.5 * plane.quats)):
+        got = skyloom.pointing(longer, places, 64)
+        assert (got[0] != want[0]).mean() < 1e-3 and np.abs(got[1] - want[1]).max() < 1e-9
+    signal = np.random.default_rng(4).normal(size=(14, 1500))
+    maps = [skyloom.make_maps(skyloom.Observation(boresight, quats, signal, rate=5.0), 8, step=10, rcond=1e-3)
+            for quats in (plane.quats, 2 * plane.quats)]
+    assert np.array_equal(maps[0].hits, maps[1].hits)
+
+
 def test_a_sky_that_is_scanned_comes_back():
     sky = np.random.default_rng(3).normal(size=(3, 12 * 16**2))
     options = dict(observations=2, minutes=10, rate=5, width=20, spin_minutes=1.3, precession_minutes=17, year=0)
@@ -265,6 +287,14 @@ Q = [[0, 0, 0, 1.0]]
     *((ValueError, lambda b, spans=spans: skyloom.Observation(b, Q, [np.zeros(len(b))], rate=1, intervals=spans))
       for spans in ([(0, 1000), (500, 1500)], [(800, 1500), (0, 800)], [(-5, 800)], [(7, 7)])),
     (ValueError, lambda b: skyloom.make_maps(skyloom.Observation(0 * b, Q, [np.zeros(len(b))], rate=1))),
+    (ValueError, lambda b: skyloom.Observation(b, [[0, 0, 0, 0]], [np.zeros(len(b))], rate=1)),
+    (ValueError, lambda b: skyloom.pixels(b, [[0, 0, 0, 0]], 4)),
+    (ValueError, lambda b: skyloom.pixels(np.ma.masked_less(b, 0), Q, 4)),
+    (ValueError, lambda b: skyloom.make_maps([skyloom.Observation(b, Q, [np.zeros(len(b))], rate=1)] * 2)),
+    (ValueError, lambda b: skyloom.Observation(b, Q, [np.zeros(len(b))], rate=1, noise=([0.1, 1], [[1, 1]]))),
+    (ValueError, lambda b: skyloom.Observation(b, Q, [np.zeros(len(b))], rate=1, noise=7)),
+    *((skyloom.ArgumentError, lambda b, how=how: skyloom.make_maps(skyloom.Observation(b, Q, [np.zeros(len(b))], rate=1), **how))
+      for how in ({"prior": True}, {"method": "gls"}, {"ground_order": 1, "ground_bins": 2.0}, {"deglitch_window": 11})),
     (TypeError, lambda b: skyloom.make_maps([b])), (TypeError, lambda b: skyloom.make_maps([])),
     (skyloom.NoGoodDataError, lambda b: skyloom.make_maps(skyloom.Observation(b, Q, [np.full(len(b), np.nan)], rate=1))),
     (skyloom.ArgumentError, lambda b: skyloom.make_maps(skyloom.Observation(b, Q, [np.zeros(len(b))], rate=1), step=-1)),

@@ -10,9 +10,16 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float32]
 
 
+def bare(value: Any) -> "npt.NDArray[Any]":
+    """An array without a mask. What is masked is no number: numpy would take what lies below it for one."""
+    if np.ma.is_masked(value):
+        return np.asarray(value.astype(np.result_type(value.dtype, np.float32)).filled(math.nan))
+    return np.asarray(value)
+
+
 def stack(name: str, value: Any) -> "npt.NDArray[Any]":
     """Three axes of numbers, none of length 0."""
-    array = np.asarray(value)
+    array = bare(value)
     if array.dtype.kind not in "buif":
         raise TypeError(f"{name}: expected an array of real numbers, got dtype {array.dtype}")
     if array.ndim != 3 or 0 in array.shape:
@@ -39,7 +46,7 @@ def counting_as(array: Floats, instead: float) -> "npt.NDArray[np.bool_]":
 
 def frame(name: str, value: Any, shape: Any, averaging: str) -> Floats:
     """Frames, or one frame, or a number, as the mean or median of them."""
-    array = np.asarray(value)
+    array = bare(value)
     if array.ndim == 0:
         array = np.full(shape, value)
     if array.ndim == 3 and 0 not in array.shape:
@@ -52,7 +59,7 @@ def frame(name: str, value: Any, shape: Any, averaging: str) -> Floats:
 
 def angles(name: str, value: Any, count: int) -> "npt.NDArray[np.float64]":
     """Radians, one for every projection."""
-    array = np.asarray(value, dtype=np.float64).ravel()
+    array = bare(value).astype(np.float64).ravel()
     if array.size != count:
         raise ValueError(f"{name}: expected one angle for each of {count} projections, got {array.size}")
     if not np.isfinite(array).all():

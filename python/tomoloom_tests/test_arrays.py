@@ -143,6 +143,20 @@ def test_what_is_no_number_does_not_spread(integrals):
     assert (np.isnan(cleaned) == np.isnan(spoilt)).all() and cleaned[20, 1, 31] < 1
 
 
+def test_what_is_masked_is_no_number(integrals, theta):
+    mask = np.zeros(integrals.shape, dtype=bool)
+    mask[3, 0, 5:9], mask[40] = True, True
+    masked = np.ma.array(np.where(mask, np.float32(1e6), integrals), mask=mask)
+    want = np.where(mask, np.float32(0), integrals)
+    assert np.array_equal(tomoloom.recon(masked, theta), tomoloom.recon(want, theta))
+    assert np.array_equal(tomoloom.remove_stripe(masked, "sf"), tomoloom.remove_stripe(want, "sf"))
+    counts, flats = (20000 * np.exp(-integrals)).astype(np.uint16), np.full((2, *integrals.shape[1:]), 20000.0)
+    got = tomoloom.normalize(np.ma.array(np.where(mask, np.uint16(65535), counts), mask=mask), flats, 0 * flats)
+    assert np.array_equal(got, tomoloom.normalize(np.where(mask, np.nan, counts), flats, 0 * flats))
+    with pytest.raises(ValueError, match="finite angles"):
+        tomoloom.recon(integrals, np.ma.masked_less(theta, 1))
+
+
 def test_numbers_of_numpy_are_numbers(integrals):
     got = tomoloom.remove_stripe(integrals, "fw", sigma=np.float64(1.5), level=np.int64(3))
     assert (got == tomoloom.remove_stripe(integrals, "fw", sigma=1.5, level=3)).all()
