@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <set>
 #include <string_view>
 #include <utility>
 
 #include "loom/base/print.hpp"
-#include "loom/files/files_below.hpp"
 #include "loom/files/output_files.hpp"
+#include "skyloom/recipes/other_files.hpp"
 #include "skyloom/recipes/solve_maps.hpp"
 #include "skyloom/sky/wcs_fits.hpp"
 
@@ -227,25 +225,6 @@ bool is_map_name(std::string name) {
   return false;
 }
 
-/// Maps that stay in the folder from a run with other options would pass for those of this one.
-void tell_of_others(const MapJob& job, const Observer& observer) {
-  std::set<std::string> own;
-  for (const std::string& path : map_files(job)) {
-    own.insert(std::filesystem::path(path).filename().string());
-  }
-  std::vector<std::string> others;
-  for (const std::string& path : files_below(job.folder, 1).files) {
-    std::string name = std::filesystem::path(path).filename().string();
-    if (is_map_name(name) && !own.contains(name)) others.push_back(std::move(name));
-  }
-  if (others.empty()) return;
-  std::string text = job.folder + ": " + others[0];
-  if (others.size() > 1) text += (others.size() > 2 ? ", " : " and ") + others[1];
-  if (others.size() > 2) text += print(" and %zu more", others.size() - 2);
-  observer.warn(text + (others.size() > 1 ? " there are" : " there is") +
-                " of another run: this one makes no such maps");
-}
-
 }  // namespace
 
 std::vector<std::string> map_files(const MapJob& job) {
@@ -301,7 +280,7 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
         {});
   }
   if (!maps->sums.parts.empty()) write_parts(*maps, files, job, executor);
-  if (files.writes()) tell_of_others(job, observer);
+  if (files.writes()) tell_of_others(job.folder, map_files(job), is_map_name, observer);
   remove_checkpoints(*maps, job, company);
   maps->summary.write = clock.lap();
   return maps->summary;

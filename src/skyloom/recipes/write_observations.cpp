@@ -5,6 +5,7 @@
 
 #include "loom/base/stop.hpp"
 #include "loom/files/output_files.hpp"
+#include "skyloom/recipes/other_files.hpp"
 #include "skyloom/tod/detector_pair.hpp"
 #include "skyloom/tod/observation_writer.hpp"
 
@@ -51,6 +52,17 @@ void write_signals(const TodSource& source, std::size_t number, const Boresight&
   }
 }
 
+/// Whether a file is named as the observations are, whatever its number.
+bool same_series(const std::string& name, const TodSource& source) {
+  if (!name.ends_with(".h5")) return false;
+  const std::string series = name.substr(0, name.find_first_of("0123456789"));
+  for (std::size_t i = 0; i < source.observations(); ++i) {
+    const std::string& own = source.observation(i).name;
+    if (own.substr(0, own.find_first_of("0123456789")) == series) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> observation_files(const TodSource& source, const std::string& folder) {
@@ -79,6 +91,11 @@ std::vector<std::string> write_observations(const TodSource& source, const std::
     source.prepare(i, boresight, executor, observer);
     write_signals(source, i, boresight, writer, executor, observer);
     writer.commit();
+  }
+  if (turn.rank == 0 && !files.empty()) {
+    tell_of_others(
+        folder, files, [&](const std::string& name) { return same_series(name, source); },
+        observer);
   }
   return paths;
 }

@@ -69,6 +69,13 @@ class Maps(Case):
         said = self.ok("map", self.observations[0], "-o", maps, *MAPS).stderr
         self.assertIn("part9_map.h5 there is of another run", said)
 
+    def test_observations_of_an_earlier_run_in_the_folder_are_told_of(self):
+        few = (*SMALL[:-1], 1)
+        self.assertNotIn("another run", self.ok("simulate", "-o", self.out, *SMALL).stderr)
+        (self.out / "mine.h5").write_text("")
+        self.assertIn("satellite_000001.h5 there is of another run", self.ok("simulate", "-o", self.out, *few).stderr)
+        self.assertNotIn("another run", self.ok("simulate", "-o", self.out, *SMALL).stderr)
+
     def test_a_page_replaces_no_map(self):
         maps = self.out / "maps"
         self.ok("map", *self.observations, "-o", maps, *MAPS, "--json", self.out / "maps.json", "--quiet")
