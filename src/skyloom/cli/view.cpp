@@ -2,14 +2,12 @@
 // `skyloom view`: maps as a page.
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "loom/program/console.hpp"
 #include "loom/runtime/executors.hpp"
 #include "skyloom/cli/command.hpp"
 #include "skyloom/cli/exit_codes.hpp"
 #include "skyloom/recipes/view_maps.hpp"
-#include "skyloom/sky/map_file.hpp"
 
 namespace skyloom::cli {
 namespace {
@@ -32,8 +30,7 @@ int run_view(ViewCommand& command) {
                                       {"--with", job.other},
                                       {"--noise", job.noise},
                                       {"--summary", job.summary}};
-  constexpr std::string_view kRead[] = {kFitsEnding, kHdf5Ending, "/summary.json"};
-  check_distinct(texts, with_files_of_folders(inputs, kRead));
+  check_distinct(texts, files_that_are_read(inputs));
   const auto executor = make_executor(command.threads);
   write_text(command.page, view_maps(command.job, *executor, observer));
   observer.info("wrote " + command.page);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "skyloom/recipes/page_texts.hpp"
 #include "skyloom/recipes/pictures.hpp"
 #include "skyloom/recipes/view_noise.hpp"
+#include "skyloom/sky/map_file.hpp"
 #include "skyloom/sky/spectrum.hpp"
 #include "skyloom/status.hpp"
 
@@ -163,6 +165,11 @@ std::string view_observation(const ViewJob& job, Executor& executor, const Obser
 }
 
 }  // namespace
+
+std::vector<NamedFile> files_that_are_read(std::span<const NamedFile> inputs) {
+  constexpr std::string_view kRead[] = {kFitsEnding, kHdf5Ending, "/summary.json"};
+  return with_files_of_folders(inputs, kRead);
+}
 
 SkyPlace sky_place_of(const std::string& text) {
   const std::size_t comma = text.find(',');

@@ -4,10 +4,13 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "loom/base/executor.hpp"
 #include "loom/base/log.hpp"
+#include "loom/files/output_files.hpp"
 #include "skyloom/recipes/projection.hpp"
 
 namespace skyloom {
@@ -24,6 +27,9 @@ struct ViewJob {
   double size_deg = 20;                 ///< of the part
   std::size_t multipoles = 512;         ///< of spectra, at most; 0: none
 };
+
+/// `inputs`, and beside folders among them their maps and summary.
+[[nodiscard]] std::vector<NamedFile> files_that_are_read(std::span<const NamedFile> inputs);
 
 /// "LON,LAT", degrees. Throws kUsage.
 [[nodiscard]] SkyPlace sky_place_of(const std::string& text);

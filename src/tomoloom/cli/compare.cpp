@@ -10,8 +10,8 @@
 #include "loom/program/standard_output.hpp"
 #include "tomoloom/cli/command.hpp"
 #include "tomoloom/cli/exit_codes.hpp"
-#include "tomoloom/exchange/image_stack.hpp"
 #include "tomoloom/recipes/compare_volumes.hpp"
+#include "tomoloom/recipes/recon_scan.hpp"
 
 namespace tomoloom::cli {
 namespace {
@@ -47,7 +47,7 @@ int run_compare(const CompareCommand& command) {
   const Observer observer = console.observer();
   const std::vector<NamedFile> texts{{"--json", command.json}},
       inputs{{"a volume", command.first}, {"a volume", command.second}};
-  check_distinct(texts, with_files_of_folders(inputs, kReadOfFolders));
+  check_distinct(texts, files_that_are_read(inputs));
   check_text_outputs(texts);
   const auto first = open_slices(command.first, command.group);
   const auto second = open_slices(command.second, command.group);

@@ -10,7 +10,7 @@
 #include "loom/runtime/executors.hpp"
 #include "tomoloom/cli/command.hpp"
 #include "tomoloom/cli/exit_codes.hpp"
-#include "tomoloom/exchange/image_stack.hpp"
+#include "tomoloom/recipes/recon_scan.hpp"
 #include "tomoloom/recipes/view_volume.hpp"
 
 namespace tomoloom::cli {
@@ -43,7 +43,7 @@ int run_view(ViewCommand& command) {
              {"--scan", command.job.scan.scan},
              {"--flats", command.job.scan.flats},
              {"--darks", command.job.scan.darks}};
-  check_distinct(texts, with_files_of_folders(inputs, kReadOfFolders));
+  check_distinct(texts, files_that_are_read(inputs));
   check_text_outputs(texts);
   const auto executor = make_executor(command.threads);
   write_text(command.page, view_volume(command.job, *executor, observer));

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,9 +12,6 @@
 namespace tomoloom {
 
 enum class StackKind { kProjections, kSinograms };
-
-/// How files end that are read of a folder, a stack of images or a Zarr volume.
-inline constexpr std::string_view kReadOfFolders[] = {".tif", ".tiff", ".zattrs", ".zgroup"};
 
 /// Images in the order of their names, numbers in them by value (2 before 10); pages in theirs.
 class ImageStack {

@@ -2,12 +2,12 @@
 #include "tomoloom/recipes/recon_scan.hpp"
 
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 #include "loom/hdf5/hdf5.hpp"
-#include "tomoloom/exchange/image_stack.hpp"
 #include "tomoloom/exchange/part_folder.hpp"
 #include "tomoloom/recipes/block_run.hpp"
 #include "tomoloom/recipes/recon_files.hpp"
@@ -23,6 +23,11 @@ bool can_go_on(const Error& error) {
 
 }  // namespace
 
+std::vector<NamedFile> files_that_are_read(std::span<const NamedFile> inputs) {
+  constexpr std::string_view kRead[] = {".tif", ".tiff", ".zattrs", ".zgroup"};
+  return with_files_of_folders(inputs, kRead);
+}
+
 void check_recon_output(const ReconJob& job, std::span<const NamedFile> texts) {
   std::vector<NamedFile> outputs{{"-o", job.output}};
   outputs.insert(outputs.end(), texts.begin(), texts.end());
@@ -31,7 +36,7 @@ void check_recon_output(const ReconJob& job, std::span<const NamedFile> texts) {
       {"--darks", job.darks},     {"--theta", job.theta},
       {"--shifts", job.shifts},   {"--weights", job.weights},
       {"--centers", job.centres}, {"--filter-weights", job.filter_weights}};
-  check_distinct(outputs, with_files_of_folders(inputs, kReadOfFolders));
+  check_distinct(outputs, files_that_are_read(inputs));
   check_place(job.output);
   if (job.overwrite == Overwrite::kNo && holds_files(job.output)) {
     throw Error(Status::kOutputExists,

@@ -24,6 +24,10 @@ namespace tomoloom {
 
 // Parts of it, for who makes the blocks elsewhere.
 
+/// `inputs`, and beside folders among them what is read of those: images of a stack or a volume,
+/// and what describes a Zarr volume.
+[[nodiscard]] std::vector<NamedFile> files_that_are_read(std::span<const NamedFile> inputs);
+
 /// Throws kUsage where the volume, or one of the texts beside it, is an input or another output,
 /// kUnwritable where the volume cannot be, kOutputExists where it is there and is to stay.
 void check_recon_output(const ReconJob& job, std::span<const NamedFile> texts = {});
