@@ -180,7 +180,9 @@ class Checks {
     const ExtractResult gpu = extract(*engine(), c);
     const GpuAgreement a = compare_with_cpu(cpu, gpu);
     const std::size_t left = gpu.device.cpu_bundles.size(), all = cpu.bundles.size();
-    return {a.passed && left < all, a.detail + print(", %zu of %zu bundles on the CPU", left, all)};
+    const std::string why = left > 0 ? ": " + gpu.device.cpu_bundles.front().reason : "";
+    return {a.passed && left < all,
+            a.detail + print(", %zu of %zu bundles on the CPU", left, all) + why};
   }
 
   Verdict repeats() {

@@ -103,6 +103,8 @@ const exact::gpu::DeviceKernels kCollected = [] {
   exact::gpu::fill_band<Collect, 2>(k);
   exact::gpu::fill_band<Collect, 3>(k);
   exact::gpu::fill_band<Collect, 4>(k);
+  exact::gpu::fill_band<Collect, 5>(k);
+  exact::gpu::fill_band<Collect, 6>(k);
   return k;
 }();
 const redshift::gpu::ScanDeviceKernels kCollectedOfScans = [] {
