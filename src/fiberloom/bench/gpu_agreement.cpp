@@ -59,8 +59,7 @@ void compare_row(const ExtractResult& cpu, const ExtractResult& gpu, std::size_t
     const double chi2 = cpu.chi2pix(row, j);
     all.chi2.see(std::abs(chi2 - gpu.chi2pix(row, j)), 1e-4 * (1 + chi2));
     all.lost.see(std::abs(cpu.pixmask_fraction(row, j) - gpu.pixmask_fraction(row, j)),
-                 1e-11);  // shares of spots, whose sums a card fuses: 1.4e-13 seen on a camera,
-                          // 1e-12 past its ends
+                 1e-12);  // shares of spots, whose sums a card fuses: 1.4e-13 seen on a camera
   }
 }
 

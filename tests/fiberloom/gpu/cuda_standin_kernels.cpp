@@ -98,13 +98,7 @@ struct Collect {
 const exact::gpu::DeviceKernels kCollected = [] {
   exact::gpu::DeviceKernels k{};
   exact::gpu::fill_common<Collect>(k);
-  exact::gpu::fill_band<Collect, 0>(k);
-  exact::gpu::fill_band<Collect, 1>(k);
-  exact::gpu::fill_band<Collect, 2>(k);
-  exact::gpu::fill_band<Collect, 3>(k);
-  exact::gpu::fill_band<Collect, 4>(k);
-  exact::gpu::fill_band<Collect, 5>(k);
-  exact::gpu::fill_band<Collect, 6>(k);
+  exact::gpu::fill_bands<Collect>(k);
   return k;
 }();
 const redshift::gpu::ScanDeviceKernels kCollectedOfScans = [] {

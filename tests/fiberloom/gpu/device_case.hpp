@@ -36,6 +36,14 @@ inline ExtractResult by_cpu(const Case& c) {
   return extract_exact(c.ccd, c.psf, c.options, serial);
 }
 
+/// With parts of the axis as a device has them.
+inline ExtractResult by_cpu_as_there(const Case& c) {
+  SerialExecutor serial;
+  exact::Tuning tuning = exact::tuning_of(c.options);
+  tuning.device_parts = true;
+  return exact::extract(c.ccd, c.psf, c.options, tuning, active_isa(), serial, {}, nullptr);
+}
+
 /// With wide bands from end to end of a bundle.
 inline exact::Tuning with_bands_everywhere(const Case& c) {
   exact::Tuning tuning = exact::tuning_of(c.options);

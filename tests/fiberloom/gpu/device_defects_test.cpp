@@ -34,11 +34,7 @@ TEST(DeviceDefects, TakesWideBandsInPartsOfTheAxisAsTheCpuDoes) {
   const auto [cpu, device] = by_both(c);
   EXPECT_GT(cpu.bundles[0].half_bandwidth, 16);
   SerialExecutor serial;
-  exact::Tuning as_there = exact::tuning_of(c.options);
-  as_there.device_parts = true;
-  expect_equal_within(
-      exact::extract(c.ccd, c.psf, c.options, as_there, active_isa(), serial, {}, nullptr), device,
-      allowed(cpu));
+  expect_equal_within(by_cpu_as_there(c), device, allowed(cpu));
   const double bound = cpu.bundles[0].bound_sigma + device.bundles[0].bound_sigma;
   expect_equal_within(cpu, device, bound);
   for (std::size_t i = 0; i < cpu.bundles.size(); ++i) {
@@ -65,11 +61,7 @@ TEST(DeviceDefects, KeepsAGridThatRunsPastTheCcdAsTheCpuDoes) {
   EXPECT_GT(cpu.bundles[0].unconstrained, 20U);
   EXPECT_GT(cpu.bundles[0].half_bandwidth, 8) << "else there is nothing to see here";
   SerialExecutor serial;
-  exact::Tuning as_there = exact::tuning_of(c.options);
-  as_there.device_parts = true;
-  expect_equal_within(
-      exact::extract(c.ccd, c.psf, c.options, as_there, active_isa(), serial, {}, nullptr), device,
-      allowed(cpu));
+  expect_equal_within(by_cpu_as_there(c), device, allowed(cpu));
   EXPECT_FALSE(same_bytes(
       emulated()->extract(c.ccd, c.psf, c.options, with_bands_everywhere(c), serial, {}, nullptr),
       device))

@@ -31,6 +31,16 @@ void fill_band(DeviceKernels& k) {
   }
 }
 
+/// All of them, where one file does.
+template <class Run, int... I>
+void fill_bands(DeviceKernels& k, std::integer_sequence<int, I...>) {
+  (fill_band<Run, I>(k), ...);
+}
+template <class Run>
+void fill_bands(DeviceKernels& k) {
+  fill_bands<Run>(k, std::make_integer_sequence<int, kBandCount>());
+}
+
 template <class Run, std::size_t... I>
 void fill_tiles(DeviceKernels& k, std::index_sequence<I...>) {
   ((k.tiles[I] =

@@ -18,13 +18,7 @@ static_assert(std::find(kCouplings.begin(), kCouplings.end(), kWidestCoupling) !
 DeviceKernels make_table() {
   DeviceKernels k{};
   fill_common<EmulatedRun>(k);
-  fill_band<EmulatedRun, 0>(k);
-  fill_band<EmulatedRun, 1>(k);
-  fill_band<EmulatedRun, 2>(k);
-  fill_band<EmulatedRun, 3>(k);
-  fill_band<EmulatedRun, 4>(k);
-  fill_band<EmulatedRun, 5>(k);
-  fill_band<EmulatedRun, 6>(k);
+  fill_bands<EmulatedRun>(k);
   return k;
 }
 
