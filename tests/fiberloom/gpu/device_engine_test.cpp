@@ -58,6 +58,10 @@ TEST(DeviceEngine, StoresAsManyDiagonalsAsAnyBandHas) {
     const auto [cpu, device] = by_both(c);
     EXPECT_GE(device.bundles[0].half_bandwidth, ndiag / 2);
     expect_equal_within(cpu, device, allowed(cpu));
+    if (ndiag < 129) continue;
+    const ExtractResult little = by_device(c, *emulated({.shared_bytes = 64 << 10}));
+    EXPECT_EQ(little.device.cpu_bundles.size(), 1U);
+    EXPECT_TRUE(same_bytes(cpu, little)) << "a block may not share what the first band takes";
   }
 }
 

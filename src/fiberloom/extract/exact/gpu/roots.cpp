@@ -64,7 +64,7 @@ void RootStage::run() {
   std::vector<Attempt> pending;
   for (int b = 0; b < p_.nbundle(); ++b) {
     solve_error_.push_back(f_.outcomes_[static_cast<std::size_t>(b)].report.bound_sigma);
-    pending.push_back({b, least_band_of(p_, b), p_.grid.guard});
+    ask({b, least_band_of(p_, b), p_.grid.guard}, pending);
     progress_.emplace_back().may_leave = p_.tuning.wide_bands == WideBands::kWhereNeeded;
   }
   while (!pending.empty()) {
@@ -234,12 +234,14 @@ void RootStage::judge(const Batch& batch, std::vector<Attempt>& again) {
 void RootStage::widen(const Attempt& a, double truncation, std::vector<Attempt>& again) {
   Attempt next = a;
   next.band = wider_band(a.band, truncation, p_.grid.decay, p_.tuning);
-  if (!has_band(next)) {
-    f_.outcomes_[static_cast<std::size_t>(a.bundle)].to_cpu =
-        "a band of " + std::to_string(next.band) + " takes more memory of a block than there is";
-  } else {
-    again.push_back(next);
-  }
+  ask(next, again);
+}
+
+/// To be tried, unless that goes to the CPU.
+void RootStage::ask(const Attempt& next, std::vector<Attempt>& pending) {
+  if (has_band(next)) return pending.push_back(next);
+  f_.outcomes_[static_cast<std::size_t>(next.bundle)].to_cpu =
+      "a band of " + std::to_string(next.band) + " takes more memory of a block than there is";
 }
 
 void RootStage::finish(const Batch& batch, std::vector<Attempt>& again) {

@@ -124,6 +124,7 @@ class RootStage {
   void end_part(int bundle, const Sums& sums, std::vector<Attempt>& again);
   [[nodiscard]] static int part_length(int bins);
   [[nodiscard]] bool has_band(const Attempt& a) const;
+  void ask(const Attempt& next, std::vector<Attempt>& pending);
   static void set_lengths(std::vector<Attempt>& pending);
 
   DeviceFrame& f_;
