@@ -30,7 +30,7 @@ class Asked(Case):
 
     def test_an_output_may_lie_in_the_folder_one_is_in(self):
         image = self.tree.add("r0", 1)
-        (self.work / "list.txt").write_text(f"{image} {self.tree.psf_path('r0', 1)} here.fits\n")
+        (self.work / "list.txt").write_text(f'"{image}" "{self.tree.psf_path("r0", 1)}" here.fits\n')
         self.run_in(self.work, "night", "list.txt", "-o", self.out, *OPTIONS, "-q")
         self.assertEqual((self.work / "here.fits").read_bytes(), self.extracted("r0", 1))
 
