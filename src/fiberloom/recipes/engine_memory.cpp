@@ -54,23 +54,24 @@ struct ExactShape {
   int s_band;  ///< of S
 };
 
+/// exact::SolveWork: of fibres that are iterated, and of those between them.
+double solve_bytes(const ExactShape& s) {
+  const double between = std::floor(s.fibers / 2), band = rounded_up(kBands, s.band);
+  const double packs = std::ceil((s.fibers - between) / kLanes) + std::ceil(between / kLanes);
+  return 6 * s.fibers * s.pitch * kDouble + s.bins * kPack * (band + 1 + packs * (band + 1) + 1);
+}
+
 /// exact::NormalEquations, SolveWork.
 double equations_bytes(const ExactShape& s) {
   const double n = s.fibers * s.pitch * kDouble;
-  const double groups = std::ceil(s.fibers / kLanes);
-  const double band = rounded_up(kBands, s.band);
-  const double normal = n * (s.band + 1 + 2 * s.cross_band + 1 + 2);
-  const double solve = 5 * n + s.bins * kPack * (band + 1 + groups * (band + 1) + 1);
-  return normal + solve;
+  return n * (s.band + 1 + 2 * s.cross_band + 1 + 2) + solve_bytes(s);
 }
 
 /// exact::BundleRootWork.
 double bundle_root_bytes(const ExactShape& s, double ndiag) {
   const double n = s.fibers * s.pitch * kDouble;
-  const double groups = std::ceil(s.fibers / kLanes), band = rounded_up(kBands, s.band);
-  const double solve = 5 * n + s.bins * kPack * (band + 1 + groups * (band + 1) + 1);
   const double entries = s.fibers * s.window_rows * kPack * (std::floor(ndiag / 2) + 1);
-  return solve + 6 * n + entries + s.window_rows * kPack * (kBands.back() + 3);
+  return solve_bytes(s) + 6 * n + entries + s.window_rows * kPack * (kBands.back() + 3);
 }
 
 /// exact::FiberCorrelationWork.

@@ -64,8 +64,9 @@ TEST(ExactMemory, OfATaskIsAboutWhatAWorkspaceHolds) {
   };
   add(w.strip.weight, w.strip.pixel, w.spots);
   add(w.normal.own_, w.normal.cross_, w.normal.rhs_, w.normal.phi_);
-  add(w.solve.matrix, w.solve.l, w.solve.inv_d, w.solve.packed, w.solve.x, w.solve.r, w.solve.z,
-      w.solve.p, w.solve.q);
+  const exact::SolveWork& s = w.solve;
+  add(s.matrix, s.own.l, s.own.inv_d, s.own_between.l, s.own_between.inv_d, s.packed);
+  add(s.x, s.r, s.z, s.p, s.q, s.own_p);
   const exact::MarginalWork& m = w.marginal;
   add(m.precision, m.schur, m.l, m.inv_d, m.inverse, m.columns, m.scratch, m.left);
   const exact::RootBuffers& r = w.root;

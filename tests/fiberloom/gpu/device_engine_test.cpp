@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "fiberloom/extract/exact/gpu/problem.hpp"
 #include "tests/fiberloom/gpu/device_case.hpp"
 
 namespace fiberloom {
@@ -100,6 +101,21 @@ TEST(DeviceEngine, HasTheWidestBandOrLeavesABundleToTheCpuWhereABlockMayNotShare
   EXPECT_NE(said.find("go to the CPU: a band of"), std::string::npos) << said;
   const ExtractResult cpu = by_cpu(c);
   expect_equal_within(cpu, device, allowed(cpu));
+}
+
+TEST(DeviceEngine, IteratesEveryFibreWhereSecondNeighboursShareLight) {
+  for (const double crosstalk : {0.0, 1e-3}) {
+    const Case c = make_case(7, 7, crosstalk);
+    SerialExecutor serial;
+    exact::gpu::GeometryStore store;
+    const exact::gpu::Problem p = exact::gpu::make_problem(
+        c.psf, c.options, exact::tuning_of(c.options), active_isa(), store, serial, {});
+    ASSERT_EQ(p.reach, crosstalk > 0 ? 2 : 1);
+    const ExtractResult cpu = by_cpu_as_there(c), device = by_device(c, *emulated());
+    ASSERT_TRUE(device.device.cpu_bundles.empty());
+    expect_equal_within(cpu, device, allowed(cpu));
+    expect_same_decisions(cpu, device);
+  }
 }
 
 TEST(DeviceEngine, LeavesBundlesWhoseSecondNeighboursMatterToTheCpuAndSaysSo) {

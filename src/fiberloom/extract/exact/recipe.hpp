@@ -35,6 +35,23 @@ inline constexpr double kSolveShare = 1e-4, kRootShare = 1e-3;
   return rz < 0 ? std::numeric_limits<double>::infinity() : std::sqrt(rz);
 }
 
+/// Fibres first, first + step, ... of a bundle.
+struct EverySo {
+  int first, step;
+  [[nodiscard]] int count(int nfiber) const {
+    return std::max(0, (nfiber - first + step - 1) / step);
+  }
+};
+/// Those that a solve iterates, and those that it eliminates: every second one where a fibre shares
+/// light with its neighbours alone.
+struct SolveOrder {
+  EverySo iterated, eliminated;
+};
+[[nodiscard]] inline SolveOrder solve_order(int nfiber, int reach) {
+  if (reach == 1) return {{0, 2}, {1, 2}};
+  return {{0, 1}, {nfiber, 1}};
+}
+
 /// A fibre asks for a wider band, as long as there is one.
 [[nodiscard]] inline bool too_narrow(double truncation, double allowed, bool widest) {
   return truncation > allowed && !widest;

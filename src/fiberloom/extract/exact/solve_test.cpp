@@ -12,16 +12,16 @@
 namespace fiberloom::exact {
 namespace {
 
-test::SmallPsf five_fibers(double pitch) {
+test::SmallPsf fibers(double pitch, int count) {
   test::SmallPsf o;
   o.pitch = pitch;
-  o.nfiber = 5;
+  o.nfiber = count;
   return o;
 }
 
 struct Solvable : TestBundle {
-  explicit Solvable(double pitch)
-      : TestBundle(test::make_psf(five_fibers(pitch)), test::make_grid(30, 0.9)) {
+  explicit Solvable(double pitch, int count = 5)
+      : TestBundle(test::make_psf(fibers(pitch, count)), test::make_grid(30, 0.9)) {
     assemble_equations();
     add_prior(normal(), 0.0, 0.0);
   }
@@ -42,7 +42,7 @@ TEST(Apply, IsTheDenseProductOnEveryLevel) {
     const std::vector<double> p = b.spread(x), want = test::times(b.dense_of_normal(), x);
     for (const Isa isa : available_isas()) {
       std::vector<double> q(p.size(), 0.0);
-      apply(b.normal(), pixel_kernels(isa), p.data(), q.data());
+      apply(b.normal(), pixel_kernels(isa), {0, 1}, Terms::kAll, p.data(), q.data());
       EXPECT_LT(largest_difference(b.gather(q.data()), want), 1e-13) << isa_name(isa);
     }
   }
@@ -82,6 +82,36 @@ TEST(SolveBundle, BeginsWithEachFibreByItself) {
                                v.begin() + static_cast<long>(3 * b.nbin()));
   };
   EXPECT_LT(largest_difference(part(x), test::times(own, part(y))), 1e-8);
+}
+
+TEST(SolveBundle, LeavesNothingToSolveForInTheFibresBetween) {
+  Solvable b(8);
+  solve(b, 0.0, 0);
+  const std::vector<double> y = b.gather(b.normal().rhs_.data()),
+                            got = test::times(b.dense_of_normal(), b.gather(b.work.solve.x.data()));
+  const auto left = [&](std::size_t fiber) {
+    double worst = 0;
+    for (std::size_t i = fiber * b.nbin(); i < (fiber + 1) * b.nbin(); ++i)
+      worst = std::max(worst, std::abs(y[i] - got[i]) / std::abs(y[i]));
+    return worst;
+  };
+  for (const std::size_t between : {1U, 3U}) EXPECT_LT(left(between), 1e-12);
+  for (const std::size_t iterated : {0U, 2U, 4U}) EXPECT_GT(left(iterated), 1e-6);
+}
+
+TEST(SolveBundle, SolvesForAnyNumberOfFibres) {
+  for (const double pitch : {8.0, 5.0}) {
+    for (const int count : {1, 2, 3, 18}) {  // 18: more than a pack of each kind
+      Solvable b(pitch, count);
+      const std::vector<double> want =
+          test::times(test::inverse(b.dense_of_normal()), b.gather(b.normal().rhs_.data()));
+      EXPECT_LT(solve(b, 1e-10).error_sigma, 1e-10);
+      double most = 0;
+      for (const double x : want) most = std::max(most, std::abs(x));
+      EXPECT_LT(largest_difference(b.gather(b.work.solve.x.data()), want), 1e-10 * most)
+          << count << " at " << pitch;
+    }
+  }
 }
 
 TEST(SolveBundle, EndsWhenItNoLongerComesNearer) {

@@ -93,6 +93,8 @@ void DeviceFrame::lay_out(Arena& a) {
   live_last_ = take_copy(a, p_.live_last);
   direction_ = take_copy(a, p_.direction);
   strip_x_ = take_copy(a, p_.strip_x);
+  solve_fiber_ = take_copy(a, p_.solve_fiber);
+  solve_step_ = take_copy(a, p_.solve_step);
   lay_out_fits(a);
   const SpotPlan& plan = p_.plan;
   spot_args_.coef = a.take<double>(plan.coef.size());
@@ -141,7 +143,7 @@ std::size_t DeviceFrame::chi2_values() const {
 }
 
 std::size_t DeviceFrame::upload_bytes() const {
-  return (p_.trace_x0.size() * 2 + p_.psf_fiber.size() * 10 + p_.plan.domain.size() * 2) *
+  return (p_.trace_x0.size() * 2 + p_.psf_fiber.size() * 12 + p_.plan.domain.size() * 2) *
              sizeof(int) +
          p_.live.size() +
          (p_.plan.coef.size() + p_.plan.basis.size() + p_.options.wave.size() +
@@ -171,6 +173,8 @@ void DeviceFrame::upload(const void* image, const void* ivar, void* spare) {
   put(live_last_, p_.live_last);
   put(direction_, p_.direction);
   put(strip_x_, p_.strip_x);
+  put(solve_fiber_, p_.solve_fiber);
+  put(solve_step_, p_.solve_step);
   put(fit_first_, p_.fit_first);
   put(fit_last_, p_.fit_last);
   put(spot_args_.domain, p_.plan.domain);

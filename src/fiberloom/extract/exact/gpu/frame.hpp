@@ -82,7 +82,7 @@ class DeviceFrame {
   void lay_out_fits(Arena& arena);
   void tally_fit(const DiagnoseArgs& args, Arena& scratch);
   [[nodiscard]] std::size_t fit_parts(int bundles) const;
-  void precondition(CgArgs& args, const Packs& from, const Packs& to);
+  void solve_own(CgArgs& args, const Slots& fibers, const Packs& from, const Packs& to);
   void dot(CgArgs& args, const Packs& a, const Packs& b);
   bool any_active(const CgArgs& args, std::vector<CgState>& states);
 
@@ -104,6 +104,7 @@ class DeviceFrame {
   SpotArgs spot_args_{};
   double *ones_ = nullptr, *width_ = nullptr;
   int *live_first_ = nullptr, *live_last_ = nullptr, *direction_ = nullptr, *strip_x_ = nullptr;
+  int *solve_fiber_ = nullptr, *solve_step_ = nullptr;
   int *fit_first_ = nullptr, *fit_last_ = nullptr;
   unsigned* fit_counts_ = nullptr;  ///< [nbundle][kFitBins]
   double* fit_sums_ = nullptr;      ///< [nbundle][kFitSums]

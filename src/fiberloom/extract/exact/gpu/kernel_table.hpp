@@ -13,8 +13,8 @@ template <class Run, int I>
 void fill_band(DeviceKernels& k) {
   constexpr int kB = kDeviceBands[I];
   if constexpr (kB <= kWidestOfThread) {
-    k.precondition_factor[I] = &Run::template launch<PreconditionFactorKernel<kB>>;
-    k.precondition[I] = &Run::template launch<PreconditionKernel<kB>>;
+    k.own_factor[I] = &Run::template launch<OwnFactorKernel<kB>>;
+    k.own_solve[I] = &Run::template launch<OwnSolveKernel<kB>>;
     k.sweep_terms[I] = &Run::template launch_blocks<SweepTermKernel<kB>>;
   }
   if constexpr (is_wide(kB)) {
@@ -65,7 +65,7 @@ void fill_common(DeviceKernels& k) {
   k.residual = &Run::template launch<CgResidualKernel>;
   k.begin = &Run::template launch_blocks<CgSumKernel<CgBegin>>;
   k.step = &Run::template launch_blocks<CgSumKernel<CgStep>>;
-  k.update = &Run::template launch<CgUpdateKernel>;
+  k.move = &Run::template launch<CgMoveKernel>;
   k.next = &Run::template launch_blocks<CgSumKernel<CgNext>>;
   k.direction = &Run::template launch<CgDirectionKernel>;
   k.sweep_load = &Run::template launch<SweepLoadKernel>;

@@ -23,7 +23,7 @@ using Launch = void (*)(Stream&, long threads, const Args&);
 inline constexpr int kBandCount = 7;
 inline constexpr int kDeviceBands[kBandCount] = {8, 12, 16, 24, 32, 48, 64};
 inline constexpr int kWidestBand = kDeviceBands[kBandCount - 1], kWidestCoupling = 16;
-/// The widest that a thread has by itself, for the preconditioner. What needs more goes to the CPU:
+/// The widest that a thread has by itself, for fibres' own blocks. What needs more goes to the CPU:
 /// a thread's working set would be 130 KB at band 64, which CUDA reserves for every thread that the
 /// card could hold.
 inline constexpr int kWidestOfThread = 32;
@@ -42,8 +42,8 @@ struct DeviceKernels {
   Launch<AssembleArgs> weigh, product, tiles[kTileShapes];
   Launch<MedianArgs> median;
   Launch<PriorArgs> prior;
-  Launch<CgArgs> apply, dot, activate, residual, begin, step, update, next, direction;
-  Launch<CgArgs> precondition_factor[kBandCount], precondition[kBandCount];
+  Launch<CgArgs> apply, dot, activate, residual, begin, step, move, next, direction;
+  Launch<CgArgs> own_factor[kBandCount], own_solve[kBandCount];
   Launch<SweepArgs> sweep_load, sweep_merge;
   // of wide bands with as many blocks as narrow ones have threads: factors, alternate, pole
   Launch<SweepArgs> sweep_factor[kBandCount], sweep_terms[kBandCount], wide_terms[kBandCount];

@@ -74,6 +74,27 @@ struct Made {
   Problem problem() { return make_problem(psf, options, {}, active_isa(), store, serial, {}); }
 };
 
+TEST(MakeProblem, PutsFibresThatAreIteratedBeforeThoseBetweenThemInWholePacks) {
+  for (const double pitch : {8.0, 6.0}) {  // with next neighbours, with second ones
+    Made m(pitch);
+    m.options.bundle_size = 5;
+    const Problem p = m.problem();
+    ASSERT_EQ(p.nbundle(), 1) << pitch;
+    const bool some = p.reach == 1;
+    ASSERT_EQ(some, pitch == 8.0);
+    ASSERT_EQ(p.solve_fiber.size(), some ? 64U : 32U);
+    EXPECT_EQ(p.iterated_slots, 32);
+    EXPECT_EQ(p.solve_step, (std::vector<int>{some ? 2 : 1}));
+    const std::vector<int> first =
+        some ? std::vector<int>{0, 2, 4, -1, -1, -1} : std::vector<int>{0, 1, 2, 3, 4, -1};
+    EXPECT_TRUE(std::equal(first.begin(), first.end(), p.solve_fiber.begin()));
+    if (some) {
+      const std::vector<int> between{1, 3, -1};
+      EXPECT_TRUE(std::equal(between.begin(), between.end(), p.solve_fiber.begin() + 32));
+    }
+  }
+}
+
 TEST(MakeProblem, PacksTheTracesOfAllBundlesThatAreAskedFor) {
   Made m;
   m.options.spec_min = 2;

@@ -7,12 +7,15 @@
 
 #include "fiberloom/extract/exact/bundle_extent.hpp"
 #include "fiberloom/extract/exact/gpu/kernels.hpp"
+#include "fiberloom/extract/exact/recipe.hpp"
 
 namespace fiberloom::exact::gpu {
 
 namespace {
 
-constexpr int kSolveCore = 128;
+/// Of the own blocks' windows. Half of the fibres are solved for at a time, a thread a window: what
+/// counts is how many rows one has after the other.
+constexpr int kSolveCore = 64;
 
 std::string why_not(const CameraBundle& b) {
   const BundleGeometry& g = b.geometry;
@@ -78,6 +81,23 @@ void pack_traces(Problem& p, Executor& executor) {
   });
 }
 
+/// Whole packs of fibres of a kind.
+void order_solve(Problem& p) {
+  for (const auto kind : {&SolveOrder::iterated, &SolveOrder::eliminated}) {
+    for (int b = 0; b < p.nbundle(); ++b) {
+      const EverySo fibers = solve_order(p.fibers_of(b), p.geometry_of(b).reach).*kind;
+      for (int i = 0; i < fibers.count(p.fibers_of(b)); ++i)
+        p.solve_fiber.push_back(p.bundle_first[static_cast<std::size_t>(b)] + fibers.first +
+                                i * fibers.step);
+    }
+    p.solve_fiber.resize(static_cast<std::size_t>(padded(static_cast<long>(p.solve_fiber.size()))),
+                         -1);
+    if (kind == &SolveOrder::iterated) p.iterated_slots = static_cast<int>(p.solve_fiber.size());
+  }
+  for (int b = 0; b < p.nbundle(); ++b)
+    p.solve_step.push_back(solve_order(p.fibers_of(b), p.geometry_of(b).reach).iterated.step);
+}
+
 /// Rows of the last window behind the last bin.
 int rows_over(const Cut& c, int bins) { return c.first(c.count - 1) + c.rows - bins; }
 
@@ -138,9 +158,10 @@ Problem make_problem(const PsfModel& psf, const ExtractOptions& options, const T
   if (p.nbundle() == 0) return p;
   place_rows(p);
   pack_traces(p, executor);
-  // the preconditioner is the whole fibre's to what the guard leaves, 1e-10: far less than costs an
-  // iteration
-  p.solve_cut = short_windows(p.nbin, kSolveCore, p.grid.guard);
+  order_solve(p);
+  // what is eliminated is solved for once: the guard leaves 1e-10 of what lies beyond a window,
+  // this 1e-13
+  p.solve_cut = short_windows(p.nbin, kSolveCore, (4 * p.grid.guard + 2) / 3);
   p.margin = std::max(p.sweep_margin(p.nbin), rows_over(p.solve_cut, p.nbin) + 2 * kLanes);
   return p;
 }

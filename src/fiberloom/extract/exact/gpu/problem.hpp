@@ -46,6 +46,11 @@ struct Problem {
   int nbin = 0, margin = 0, reach = 1;
   int own_band = 0, band = 8, cross_band = 0;  ///< of N_ii, as stored; of couplings
   Cut solve_cut;
+  /// Fibres as a solve takes them, -1 beyond the last of a kind: those that it iterates, in
+  /// `iterated_slots` places, then those that it eliminates; of each bundle, every which is
+  /// iterated.
+  std::vector<int> solve_fiber, solve_step;
+  int iterated_slots = 0;
 
   [[nodiscard]] long bin_pitch() const { return padded(nbin); }
   [[nodiscard]] int nfiber() const { return static_cast<int>(psf_fiber.size()); }

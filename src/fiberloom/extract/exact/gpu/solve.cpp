@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The solve of a frame on the device: conjugate gradients over all bundles at once.
+// The solve of a frame on the device: conjugate gradients over all bundles at once, step by step as
+// in the CPU's solve.cpp.
 #include <algorithm>
 
 #include "fiberloom/extract/exact/gpu/frame.hpp"
@@ -13,15 +14,14 @@ CgArgs DeviceFrame::solve_arrays(Arena& a) const {
   s.shape = shape_;
   s.n = n_;
   s.cut = p_.solve_cut;
-  const long lanes = padded(p_.nfiber()) * s.cut.count, f = p_.nfiber();
+  s.fiber = solve_fiber_;
+  s.step = solve_step_;
+  const long lanes = static_cast<long>(p_.solve_fiber.size()) * s.cut.count, f = p_.nfiber();
   s.l = take_packs(a, lanes, s.cut.rows, p_.band);
   s.inv_d = take_packs(a, lanes, s.cut.rows, 1);
   s.work = take_packs(a, lanes, s.cut.rows, 1);
   s.x = x_;
-  s.r = take_packs(a, f, shape_.rows(), 1);
-  s.z = take_packs(a, f, shape_.rows(), 1);
-  s.p = take_packs(a, f, shape_.rows(), 1);
-  s.q = take_packs(a, f, shape_.rows(), 1);
+  for (Packs* each : {&s.r, &s.z, &s.p, &s.q, &s.own_p}) *each = take_packs(a, f, shape_.rows(), 1);
   s.state = a.take<CgState>(static_cast<std::size_t>(p_.nbundle()));
   s.partial =
       a.take<double>(static_cast<std::size_t>(p_.nbundle()) * static_cast<std::size_t>(p_.nbin));
@@ -36,10 +36,11 @@ std::size_t DeviceFrame::solve_bytes() const {
   return measure.used() + 256;
 }
 
-void DeviceFrame::precondition(CgArgs& s, const Packs& from, const Packs& to) {
+void DeviceFrame::solve_own(CgArgs& s, const Slots& fibers, const Packs& from, const Packs& to) {
+  s.slots = fibers;
   s.from = from;
   s.to = to;
-  k_->precondition[band_index(p_.band)](*stream_, padded(p_.nfiber()) * s.cut.count, s);
+  k_->own_solve[band_index(p_.band)](*stream_, static_cast<long>(fibers.count) * s.cut.count, s);
 }
 
 void DeviceFrame::dot(CgArgs& s, const Packs& a, const Packs& b) {
@@ -59,36 +60,46 @@ void DeviceFrame::solve() {
   if (!beside) kept_ = {};
   Arena scratch = beside ? after_spots_ : scratch_;
   CgArgs s = solve_arrays(scratch);
-  const long each = static_cast<long>(p_.nbin) * padded(p_.nfiber()), bundles = p_.nbundle();
-  for (const Packs& v : {s.r, s.z, s.p, s.q}) clear(v, p_.nfiber());  // margins are read
+  const long bundles = p_.nbundle();
+  const Slots iterated{0, p_.iterated_slots},
+      eliminated{iterated.count, static_cast<int>(p_.solve_fiber.size()) - iterated.count},
+      all{0, iterated.count + eliminated.count};
+  for (const Packs& v : {s.r, s.z, s.p, s.q, s.own_p}) clear(v, p_.nfiber());  // margins are read
   k_->activate(*stream_, bundles, s);
-  k_->precondition_factor[band_index(p_.band)](*stream_, padded(p_.nfiber()) * s.cut.count, s);
-  const auto apply = [&](const Packs& from, const Packs& to) {
+  s.slots = all;
+  k_->own_factor[band_index(p_.band)](*stream_, static_cast<long>(all.count) * s.cut.count, s);
+  const auto each = [&](Launch<CgArgs> kernel, const Slots& fibers) {
+    s.slots = fibers;
+    kernel(*stream_, static_cast<long>(p_.nbin) * fibers.count, s);
+  };
+  const auto multiply = [&](Product product, const Slots& fibers, const Packs& from,
+                            const Packs& to) {
+    s.product = product;
     s.from = from;
     s.to = to;
-    k_->apply(*stream_, each, s);
+    each(k_->apply, fibers);
   };
-  // x0 = M^-1 y leaves only what the fibres exchange
-  precondition(s, n_.rhs, s.x);
-  apply(s.x, s.q);
-  k_->residual(*stream_, each, s);
-  precondition(s, s.r, s.z);
+  solve_own(s, iterated, n_.rhs, s.x);
+  multiply(Product::kRestOfY, eliminated, s.x, s.q);
+  solve_own(s, eliminated, s.q, s.x);
+  multiply(Product::kResidual, iterated, s.x, s.r);
+  solve_own(s, iterated, s.r, s.z);
   dot(s, s.r, s.z);
   k_->begin(*stream_, bundles, s);
-  k_->direction(*stream_, each, s);  // beta is 0, p was cleared: p = z
   std::vector<CgState> states(static_cast<std::size_t>(bundles));
   while (any_active(s, states)) {
     stop_if_asked(observer_);
-    for (int twice = 0; twice < 2; ++twice) {  // bundles that are done stand still
-      apply(s.p, s.q);
-      dot(s, s.p, s.q);
-      k_->step(*stream_, bundles, s);
-      k_->update(*stream_, each, s);
-      precondition(s, s.r, s.z);
-      dot(s, s.r, s.z);
-      k_->next(*stream_, bundles, s);
-      k_->direction(*stream_, each, s);
-    }
+    each(k_->direction, iterated);
+    multiply(Product::kFollow, eliminated, s.p, s.q);
+    solve_own(s, eliminated, s.q, s.p);
+    multiply(Product::kWithOwnDirection, iterated, s.p, s.q);
+    dot(s, s.p, s.q);
+    k_->step(*stream_, bundles, s);
+    each(k_->move, all);
+    each(k_->residual, iterated);
+    solve_own(s, iterated, s.r, s.z);
+    dot(s, s.r, s.z);
+    k_->next(*stream_, bundles, s);
   }
   for (std::size_t b = 0; b < states.size(); ++b) {
     outcomes_[b].report.cg_iterations = states[b].progress.iterations;

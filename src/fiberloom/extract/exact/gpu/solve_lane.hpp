@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Conjugate gradients on N x = y, all bundles at once, each with its own scalars: a bundle that has
-// converged stands still. Preconditioner: each fibre's banded factor, cut into windows whose skirts
-// make them agree to 1e-10.
+// converged stands still. As in the CPU's solve.cpp every second fibre of a bundle is eliminated;
+// each fibre's banded factor is cut into windows whose skirts make them agree to 1e-13.
 #pragma once
 
 #include "fiberloom/extract/exact/gpu/layout.hpp"
@@ -15,50 +15,80 @@ struct CgState {
   int active;
 };
 
+/// Some of the places of CgArgs::fiber: whole packs.
+struct Slots {
+  int first, count;
+};
+
+/// What an ApplyKernel multiplies by, and what becomes of it.
+enum class Product {
+  kRestOfY,          ///< y - (N - own blocks) from
+  kResidual,         ///< y - N from
+  kFollow,           ///< -(N - own blocks) from
+  kWithOwnDirection  ///< own_p + (N - own blocks) from
+};
+
 struct CgArgs {
   Shape shape;
   NormalView n;
-  Cut cut;               ///< of the preconditioner
-  Packs l, inv_d, work;  ///< lanes (fibre pack, window, fibre); rows of a window
+  Cut cut;               ///< of the own blocks
+  const int* fiber;      ///< Problem::solve_fiber
+  const int* step;       ///< [nbundle] every which fibre is iterated
+  Slots slots;           ///< fibres of this launch
+  Packs l, inv_d, work;  ///< lanes (slot pack, window, slot); rows of a window
   Packs x, r, z, p, q;   ///< by bin
-  Packs from, to;        ///< what ApplyKernel and PreconditionKernel read and write
-  CgState* state;        ///< [nbundle]
-  double* partial;       ///< [nbundle][nbin]
+  Packs own_p;           ///< own block times p, by bin
+  Packs from, to;        ///< what ApplyKernel and OwnSolveKernel read and write
+  Product product;
+  CgState* state;   ///< [nbundle]
+  double* partial;  ///< [nbundle][nbin]
   double tolerance;
   int most_iterations;
 };
 
-/// (fibre, window) of a thread; threads: padded fibres x windows.
+/// (fibre, window) of a thread; threads: slots x windows. No fibre: -1.
 struct WindowLane {
   int fiber, window;
   long lane;
-  FL_LANE_HD static WindowLane of(long thread, const Cut& cut) {
-    const long rest = thread / kWarp;
-    const int window = static_cast<int>(rest % cut.count);
-    const int fiber = static_cast<int>(rest / cut.count * kWarp + thread % kWarp);
-    return {fiber, window, thread};
+  FL_LANE_HD static WindowLane of(long thread, const CgArgs& a) {
+    const long lane = thread + static_cast<long>(a.slots.first) * a.cut.count, rest = lane / kWarp;
+    const int window = static_cast<int>(rest % a.cut.count);
+    return {a.fiber[rest / a.cut.count * kWarp + lane % kWarp], window, lane};
+  }
+};
+
+/// (fibre, row) of a thread of an active bundle; threads: nbin x slots.
+struct CgPlace {
+  int fiber = -1;
+  long row = 0;
+  FL_LANE_HD static CgPlace of(long thread, const CgArgs& a) {
+    const long bin = thread / a.slots.count;
+    if (bin >= a.shape.nbin) return {};
+    const int f = a.fiber[a.slots.first + thread % a.slots.count];
+    if (f < 0 || !a.state[a.shape.bundle_of[f]].active) return {};
+    return {f, bin + a.shape.margin};
   }
 };
 
 template <int B>
-struct PreconditionFactorKernel {
+struct OwnFactorKernel {
   using Args = CgArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
-    const WindowLane w = WindowLane::of(thread, a.cut);
-    if (w.fiber >= a.shape.nfiber) return;
+    const WindowLane w = WindowLane::of(thread, a);
+    if (w.fiber < 0) return;
     lane::factor_somewhere<WarpLane, B>(a.cut.rows,
                                         a.n.own.at(w.fiber, a.shape.margin + a.cut.first(w.window)),
                                         WarpLane(0.0), a.l.at(w.lane, 0), a.inv_d.at(w.lane, 0));
   }
 };
 
-/// to = M^-1 from.
+/// to = (own block)^-1 from.
 template <int B>
-struct PreconditionKernel {
+struct OwnSolveKernel {
   using Args = CgArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
-    const WindowLane w = WindowLane::of(thread, a.cut);
-    if (w.fiber >= a.shape.nfiber || !a.state[a.shape.bundle_of[w.fiber]].active) return;
+    const WindowLane w = WindowLane::of(thread, a);
+    if (w.fiber < 0 || !a.state[a.shape.bundle_of[w.fiber]].active) return;
     const int first = a.cut.first(w.window);
     const double* from = a.from.at(w.fiber, a.shape.margin + first);
     double* to = a.to.at(w.fiber, a.shape.margin + first);
@@ -74,18 +104,19 @@ struct PreconditionKernel {
   }
 };
 
-/// to = N from. Threads: nbin x padded fibres.
+/// to = what `product` says.
 struct ApplyKernel {
   using Args = CgArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
-    const long pitch = padded(a.shape.nfiber);
-    const int bin = static_cast<int>(thread / pitch), f = static_cast<int>(thread % pitch);
-    if (bin >= a.shape.nbin || f >= a.shape.nfiber || !a.state[a.shape.bundle_of[f]].active) return;
-    const long j = bin + a.shape.margin;
-    double sum = *a.n.own.at(f, j) * *a.from.at(f, j);
-    for (int d = 1; d <= a.shape.band; ++d) {
-      sum += *a.n.own.at(f, j, d) * *a.from.at(f, j + d);
-      sum += *a.n.own.at(f, j - d, d) * *a.from.at(f, j - d);
+    const auto [f, j] = CgPlace::of(thread, a);
+    if (f < 0) return;
+    double sum = 0;
+    if (a.product == Product::kResidual) {
+      sum = *a.n.own.at(f, j) * *a.from.at(f, j);
+      for (int d = 1; d <= a.shape.band; ++d) {
+        sum += *a.n.own.at(f, j, d) * *a.from.at(f, j + d);
+        sum += *a.n.own.at(f, j - d, d) * *a.from.at(f, j - d);
+      }
     }
     const int cb = a.shape.cross_band;
     for (int r = 1; r <= a.shape.reach; ++r) {
@@ -95,11 +126,13 @@ struct ApplyKernel {
         if (left) sum += *a.n.cross[r - 1].at(f - r, j - d, cb + d) * *a.from.at(f - r, j - d);
       }
     }
-    *a.to.at(f, j) = sum;
+    *a.to.at(f, j) = a.product == Product::kFollow             ? -sum
+                     : a.product == Product::kWithOwnDirection ? *a.own_p.at(f, j) + sum
+                                                               : *a.n.rhs.at(f, j) - sum;
   }
 };
 
-/// partial[bundle][bin] of from . to. Threads: nbin x nbundle.
+/// partial[bundle][bin] of from . to, of the fibres that are iterated. Threads: nbin x nbundle.
 struct DotKernel {
   using Args = CgArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
@@ -108,7 +141,8 @@ struct DotKernel {
     if (bin >= a.shape.nbin || !a.state[bundle].active) return;
     double sum = 0;
     FL_UNROLL
-    for (int f = a.shape.bundle_first[bundle]; f < a.shape.bundle_first[bundle + 1]; ++f) {
+    for (int f = a.shape.bundle_first[bundle]; f < a.shape.bundle_first[bundle + 1];
+         f += a.step[bundle]) {
       sum += *a.from.at(f, j) * *a.to.at(f, j);
     }
     a.partial[static_cast<long>(bundle) * a.shape.nbin + bin] = sum;
@@ -147,17 +181,6 @@ struct CgActivateKernel {
   }
 };
 
-/// r = y - q. Threads: nbin x padded fibres.
-struct CgResidualKernel {
-  using Args = CgArgs;
-  FL_LANE_HD static void run(long thread, const Args& a) {
-    const long pitch = padded(a.shape.nfiber), j = thread / pitch + a.shape.margin;
-    const int f = static_cast<int>(thread % pitch);
-    if (j >= a.shape.margin + a.shape.nbin || f >= a.shape.nfiber) return;
-    *a.r.at(f, j) = *a.n.rhs.at(f, j) - *a.q.at(f, j);
-  }
-};
-
 /// After the first z: rz, and who needs no iteration.
 struct CgBegin {
   FL_LANE_HD static void run(CgState& s, double rz, const CgArgs& a) {
@@ -179,17 +202,21 @@ struct CgStep {
   }
 };
 
-/// x += step p, r -= step q. Threads: nbin x padded fibres.
-struct CgUpdateKernel {
+/// x += step p, of all fibres. Threads: nbin x slots.
+struct CgMoveKernel {
   using Args = CgArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
-    const long pitch = padded(a.shape.nfiber), j = thread / pitch + a.shape.margin;
-    const int f = static_cast<int>(thread % pitch);
-    if (j >= a.shape.margin + a.shape.nbin || f >= a.shape.nfiber) return;
-    const CgState& s = a.state[a.shape.bundle_of[f]];
-    if (!s.active) return;
-    *a.x.at(f, j) += s.step * *a.p.at(f, j);
-    *a.r.at(f, j) -= s.step * *a.q.at(f, j);
+    const auto [f, j] = CgPlace::of(thread, a);
+    if (f >= 0) *a.x.at(f, j) += a.state[a.shape.bundle_of[f]].step * *a.p.at(f, j);
+  }
+};
+
+/// r -= step q. Threads: nbin x slots.
+struct CgResidualKernel {
+  using Args = CgArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const auto [f, j] = CgPlace::of(thread, a);
+    if (f >= 0) *a.r.at(f, j) -= a.state[a.shape.bundle_of[f]].step * *a.q.at(f, j);
   }
 };
 
@@ -202,15 +229,15 @@ struct CgNext {
   }
 };
 
-/// p = z + beta p. Threads: nbin x padded fibres.
+/// p = z + beta p, and with it own_p. Threads: nbin x slots.
 struct CgDirectionKernel {
   using Args = CgArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
-    const long pitch = padded(a.shape.nfiber), j = thread / pitch + a.shape.margin;
-    const int f = static_cast<int>(thread % pitch);
-    if (j >= a.shape.margin + a.shape.nbin || f >= a.shape.nfiber) return;
-    const CgState& s = a.state[a.shape.bundle_of[f]];
-    if (s.active) *a.p.at(f, j) = *a.z.at(f, j) + s.beta * *a.p.at(f, j);
+    const auto [f, j] = CgPlace::of(thread, a);
+    if (f < 0) return;
+    const double beta = a.state[a.shape.bundle_of[f]].beta;
+    *a.p.at(f, j) = *a.z.at(f, j) + beta * *a.p.at(f, j);
+    *a.own_p.at(f, j) = *a.r.at(f, j) + beta * *a.own_p.at(f, j);
   }
 };
 
