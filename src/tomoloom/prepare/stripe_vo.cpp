@@ -5,35 +5,16 @@
 #include <cmath>
 
 #include "tomoloom/prepare/stripe_kinds.hpp"
+#include "tomoloom/prepare/stripe_search.hpp"
 
 namespace tomoloom {
 namespace {
 
-/// Vo's algorithm 4: columns whose factor leaves the straight line that most of the sorted factors
-/// follow, and their neighbours.
+/// Those that algorithm 4 finds, and their neighbours.
 std::vector<bool> stripes_of(const std::vector<double>& factors, double snr) {
-  const std::size_t n = factors.size(), drop = n / 4;
-  std::vector<double> sorted = factors;
-  std::sort(sorted.rbegin(), sorted.rend());
-  double sx = 0, sy = 0, sxx = 0, sxy = 0, m = 0;
-  for (std::size_t i = drop; i + drop + 1 < n; ++i) {
-    const auto x = static_cast<double>(i);
-    sx += x;
-    sy += sorted[i];
-    sxx += x * x;
-    sxy += x * sorted[i];
-    ++m;
-  }
-  const double slope = (m * sxy - sx * sy) / (m * sxx - sx * sx), top = (sy - slope * sx) / m;
-  const double bottom = top + slope * static_cast<double>(n - 1);
-  const double noise = std::max(1e-6, std::abs(bottom - top));
-  std::vector<bool> found(n, false), wide(n, false);
-  const bool above = std::abs(sorted.front() - top) / noise >= snr;
-  const bool below = std::abs(sorted.back() - bottom) / noise >= snr;
-  for (std::size_t x = 0; x < n; ++x) {
-    found[x] = (above && factors[x] > top + noise * snr * 0.5) ||
-               (below && factors[x] <= bottom - noise * snr * 0.5);
-  }
+  const std::size_t n = factors.size();
+  const std::vector<bool> found = striped_columns(factors, snr);
+  std::vector<bool> wide(n, false);
   for (std::size_t x = 0; x < n; ++x) {
     wide[x] = found[x] || (x > 0 && found[x - 1]) || (x + 1 < n && found[x + 1]);
   }
@@ -110,6 +91,33 @@ std::vector<double> fluctuation(const Columns& s, std::size_t size) {
 }
 
 }  // namespace
+
+std::vector<bool> striped_columns(std::span<const double> factors, double snr) {
+  const std::size_t n = factors.size(), drop = n / 4;
+  std::vector<bool> found(n, false);
+  if (n == 0) return found;
+  std::vector<double> sorted(factors.begin(), factors.end());
+  std::sort(sorted.rbegin(), sorted.rend());
+  double sx = 0, sy = 0, sxx = 0, sxy = 0, m = 0;
+  for (std::size_t i = drop; i + drop + 1 < n; ++i) {
+    const auto x = static_cast<double>(i);
+    sx += x;
+    sy += sorted[i];
+    sxx += x * x;
+    sxy += x * sorted[i];
+    ++m;
+  }
+  const double slope = (m * sxy - sx * sy) / (m * sxx - sx * sx), top = (sy - slope * sx) / m;
+  const double bottom = top + slope * static_cast<double>(n - 1);
+  const double noise = std::max(1e-6, std::abs(bottom - top));
+  const bool above = std::abs(sorted.front() - top) / noise >= snr;
+  const bool below = std::abs(sorted.back() - bottom) / noise >= snr;
+  for (std::size_t x = 0; x < n; ++x) {
+    found[x] = (above && factors[x] > top + noise * snr * 0.5) ||
+               (below && factors[x] <= bottom - noise * snr * 0.5);
+  }
+  return found;
+}
 
 void running_median(std::span<const float> in, std::size_t size, std::span<float> out) {
   const auto n = static_cast<std::ptrdiff_t>(in.size());
