@@ -49,6 +49,13 @@ void FrameSource::give_axis(std::vector<double> columns) {
   layout_.axis = std::move(columns);
 }
 
+void FrameSource::leave_darks() noexcept {
+  layout_.dark.clear();
+  layout_.darks = 0;
+  layout_.dark_value = 0;
+  layout_.has_dark_value = true;  // it is known
+}
+
 void FrameSource::give_weights(std::vector<double> weights) {
   check_count("--weights", "numbers", weights.size());
   if (std::any_of(weights.begin(), weights.end(), [](double w) { return w < 0; }) ||

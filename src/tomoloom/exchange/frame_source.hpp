@@ -95,6 +95,8 @@ class FrameSource {
   /// nearest as its own. Throws kScanMismatch where the flats are not as many sets; of a scan that
   /// grows they stay one set until they are.
   void give_flat_places(const std::vector<std::size_t>& places);
+  /// From now on there are no darks: the beam closed counts 0.
+  void leave_darks() noexcept;
 
  protected:
   FrameSource() = default;

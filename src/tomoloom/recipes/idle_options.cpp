@@ -57,6 +57,7 @@ const std::vector<Belongs>& table() {
       {"stripe_", true, "stripe", {}, {"none"}, "--stripe"},
       {"ring_threshold", false, "ring_width", {}, {"0"}, "--ring-width"},
       {"ring_angle", false, "ring_width", {}, {"0"}, "--ring-width"},
+      {"dark_zero", false, "input", {"counts"}, {}, "--input counts"},
       {"outlier_size", false, "outlier", {}, {"0"}, "--outlier"},
       {"zarr_level", false, "format", {"zarr"}, {}, "--format zarr"},
   };

@@ -61,6 +61,9 @@ TEST(IdleOptions, AreThoseWhoseMasterIsAway) {
   EXPECT_EQ(said_of({{"method", "osem"}, {"iterations", "5"}, {"blocks", "4"}}), Said{});
   EXPECT_EQ(said_of({{"method", "sirt"}, {"reg_par", "1"}, {"reg_edge", "2"}}).size(), 2U);
   EXPECT_EQ(said_of({{"zarr_level", "3"}}).size(), 1U);
+  EXPECT_EQ(said_of({{"dark_zero", "true"}}), Said{});
+  EXPECT_EQ(said_of({{"dark_zero", "true"}, {"input", "integrals"}}),
+            Said{"--dark-zero changes nothing without --input counts"});
 }
 
 TEST(OptionRows, SetTheMembersOfAJob) {

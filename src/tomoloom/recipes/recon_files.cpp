@@ -111,6 +111,7 @@ void tell_scan(const ReconJob& job, const GivenNumbers& given, FrameSource& scan
     const auto range = angles_of_range(job.theta, scan.projections());
     scan.give_angles(range ? *range : given.theta);
   }
+  if (job.dark_zero) scan.leave_darks();
   if (!job.shifts.empty()) scan.give_shifts(given.shifts);
   if (!job.weights.empty()) scan.give_weights(given.weights);
   if (!job.centres.empty()) scan.give_axis(given.centres);
@@ -121,6 +122,9 @@ void tell_scan(const ReconJob& job, const GivenNumbers& given, FrameSource& scan
 }
 
 std::unique_ptr<FrameSource> open_scan(const ReconJob& job) {
+  if (job.dark_zero && !job.darks.empty()) {
+    throw Error(Status::kUsage, "--dark-zero, and --darks " + job.darks + ": expected one of them");
+  }
   std::unique_ptr<FrameSource> scan;
   if (is_stack(job.scan)) {
     scan = std::make_unique<StackReader>(

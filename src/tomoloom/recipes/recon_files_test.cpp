@@ -235,6 +235,54 @@ TEST_F(ReconFiles, ProjectionsThatNobodyHasWrittenAreTold) {
   EXPECT_EQ(run(job).flaws.unlit, 0U);
 }
 
+TEST_F(ReconFiles, DarksAreZeroWhereThatIsAskedFor) {
+  SimulateJob scan = small();
+  scan.rows = 8;
+  simulate(scan);
+  const std::string without = folder.file("without.h5");
+  {
+    const ScanReader reader(scan.output, "exchange");
+    const ScanLayout& layout = reader.layout();
+    ScanWriter writer(without, Overwrite::kYes,
+                      {.angles = layout.angles,
+                       .rows = layout.rows,
+                       .columns = layout.columns,
+                       .flats = layout.flats,
+                       .darks = 0},
+                      layout.theta_deg);
+    FrameBlock block;
+    for (std::size_t a = 0; a < layout.angles; ++a) {
+      reader.frames(layout.data, a, 1, 0, layout.rows, block);
+      writer.projection(a, block.counts);
+    }
+    for (std::size_t f = 0; f < layout.flats; ++f) {
+      reader.frames(layout.white, f, 1, 0, layout.rows, block);
+      writer.flat(f, block.counts);
+    }
+    writer.commit();
+  }
+  ReconJob job = recon(scan);
+  run(job);
+  const auto usual = volume(job.output);
+  job.dark_zero = true;
+  for (const Phase phase : {Phase::kNone, Phase::kPaganin}) {
+    job.phase.method = phase;
+    job.scan = scan.output;
+    run(job);
+    EXPECT_EQ(told.find("no darks"), std::string::npos) << told;
+    const auto zero = volume(job.output);
+    EXPECT_NE(zero, usual);
+    ReconJob other = job;
+    other.scan = without;
+    other.dark_zero = false;
+    run(other);
+    EXPECT_NE(told.find("no darks"), std::string::npos) << told;
+    EXPECT_EQ(volume(other.output), zero);
+  }
+  job.darks = folder.file("darks");
+  EXPECT_EQ(thrown_by([&] { (void)run(job); }).status, Status::kUsage);
+}
+
 TEST_F(ReconFiles, AVolumeIsGoneOnWithByWhatMadeItNotByWhatWasAskedFor) {
   SimulateJob scan = small();
   simulate(scan);

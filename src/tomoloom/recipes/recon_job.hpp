@@ -83,8 +83,9 @@ struct ReconJob {
   std::optional<std::size_t> end_row = {};  ///< none: all
   InputKind input = InputKind::kCounts;
   Averaging averaging = Averaging::kMean;
-  std::size_t air = 0;  ///< pixels at either end of a row that nothing is before; 0: not used
-  double outlier = 0;   ///< of transmissions above their surroundings; 0: zingers stay
+  bool dark_zero = false;  ///< the scan's darks are not read, and 0
+  std::size_t air = 0;     ///< pixels at either end of a row that nothing is before; 0: not used
+  double outlier = 0;      ///< of transmissions above their surroundings; 0: zingers stay
   std::size_t outlier_size = 3;
   PhaseChoice phase = {};  ///< of transmissions, before the logarithm
   StripeChoice stripe = {};
