@@ -45,6 +45,20 @@ void check_tilt(const ReconJob& how, std::span<const double> centres) {
   }
 }
 
+/// Each projection is in one block.
+void check_order(std::span<const std::size_t> order, std::size_t angles) {
+  if (order.empty()) return;
+  std::vector<bool> there(angles, false);
+  for (const std::size_t a : order) {
+    if (a < angles) there[a] = true;
+  }
+  const auto once = static_cast<std::size_t>(std::count(there.begin(), there.end(), true));
+  if (order.size() == angles && once == angles) return;
+  throw Error(kScanMismatch, print("block_order: %zu numbers, of %zu projections: expected each of "
+                                   "%zu once",
+                                   order.size(), once, angles));
+}
+
 std::size_t rows_read(const ReconJob& how, std::size_t rows, std::size_t columns) {
   const Geometry tilted{
       .columns = columns, .theta = {}, .tilt = how.tilt_deg * std::numbers::pi / 180};
@@ -59,6 +73,7 @@ Backend reconstruct_arrays(const ReconJob& how, const StackView& integrals, std:
                            const std::function<void()>& before) {
   check(integrals.slices, columns, theta, centres);
   check_tilt(how, centres);
+  check_order(how.block_order, theta.size());
   const std::size_t slice = columns * columns;
   std::vector<float> group(theta.size() * rows_read(how, integrals.slices, columns) * columns);
   Backend made_on = Backend::kCpu;

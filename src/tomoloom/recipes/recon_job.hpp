@@ -66,13 +66,14 @@ struct ReconJob {
   VolumeFormat format = VolumeFormat::kHdf5;
   int zarr_level = 0;  ///< of zlib in chunks of kZarr; 0: not packed
   Method method = Method::kExact;
-  FilterChoice filter = {};         ///< of kExact, kGridrec, kFbp
-  std::string filter_weights = {};  ///< file of the weights of kCustom, kCustom2d
-  std::size_t iterations = 100;     ///< of all but kExact, kGridrec, kFbp
-  std::size_t blocks = 1;           ///< of kOsem, kOspml..., kBart
-  double reg_par = 0;               ///< of kTv, kTikh, kPml..., kOspml...; length of kGrad's steps
-  double reg_edge = 1;              ///< of kPmlHybrid, kOspmlHybrid
-  Gram gram = Gram::kRays;          ///< of kSirt, kCgls, kTikh, kGrad, kTv
+  FilterChoice filter = {};                   ///< of kExact, kGridrec, kFbp
+  std::string filter_weights = {};            ///< file of the weights of kCustom, kCustom2d
+  std::size_t iterations = 100;               ///< of all but kExact, kGridrec, kFbp
+  std::size_t blocks = 1;                     ///< of kOsem, kOspml..., kBart
+  std::vector<std::size_t> block_order = {};  ///< of theirs, RayChoice's; of arrays alone
+  double reg_par = 0;       ///< of kTv, kTikh, kPml..., kOspml...; length of kGrad's steps
+  double reg_edge = 1;      ///< of kPmlHybrid, kOspmlHybrid
+  Gram gram = Gram::kRays;  ///< of kSirt, kCgls, kTikh, kGrad, kTv
   /// Column of the axis on the detector; none: the middle of the row. Of a leaning axis where the
   /// detector's first row sees it, and where its last one does.
   std::optional<double> centre = {}, centre_last = {};

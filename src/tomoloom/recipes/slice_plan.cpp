@@ -125,6 +125,7 @@ SlicePlan plan_slices(const ReconJob& job, Geometry geometry, Executor& executor
   plan.rays = {.iterations = job.iterations,
                .filter = job.filter,
                .blocks = job.blocks,
+               .order = job.block_order,
                .weight = job.reg_par,
                .edge = job.reg_edge,
                .gram = job.gram};

@@ -15,7 +15,9 @@ namespace tomoloom {
 namespace {
 
 /// Angles block after block.
-std::vector<std::size_t> block_order(std::size_t angles, std::size_t blocks) {
+std::vector<std::size_t> block_order(const RayChoice& choice, std::size_t angles,
+                                     std::size_t blocks) {
+  if (blocks > 1 && !choice.order.empty()) return choice.order;
   std::vector<std::size_t> order;
   for (std::size_t block = 0; block < blocks; ++block) {
     for (std::size_t a = block; a < angles; a += blocks) order.push_back(a);
@@ -123,7 +125,7 @@ template <class Real>
 RayEngine<Real>::RayEngine(const Geometry& geometry, std::vector<double> shares,
                            const RayChoice& choice, Isa isa)
     : choice_(choice),
-      order_(block_order(geometry.theta.size(), blocks_of(geometry, choice))),
+      order_(block_order(choice, geometry.theta.size(), blocks_of(geometry, choice))),
       pair_(with_angles(geometry, order_), isa),
       scale_(with_angles(geometry, order_).weight),
       share_(std::move(shares)),

@@ -41,6 +41,9 @@ struct RayChoice {
   FilterChoice filter = {};  ///< of kFbp
   std::size_t blocks =
       1;  ///< of kOsem, kOspml..., kBart: angles k, k + blocks, k + 2 blocks ... go together
+  /// All angles, block after block, of which the first angles % blocks have one more; none: as
+  /// above.
+  std::vector<std::size_t> order = {};
   double weight = 0;        ///< of kTv, in the units of b; kTikh, kGrad, kPml...
   double edge = 1;          ///< of kPmlHybrid, kOspmlHybrid
   Gram gram = Gram::kRays;  ///< kFft: ConvolvedEngine's; RayEngine has kRays alone

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "loom/base/rng.hpp"
@@ -82,6 +83,34 @@ TEST(RayEngine, APenaltyMakesNoiseLessAndEdgesAreLeftWhereTheyCostLess) {
   EXPECT_LT(of(RayMethod::kPmlHybrid, 80, 20, 0.1), 0.95 * quadratic);
   EXPECT_LT(of(RayMethod::kOspmlQuad, 10, 1), 0.7 * plain);
   EXPECT_LT(of(RayMethod::kOspmlHybrid, 10, 2, 0.1), 0.7 * plain);
+}
+
+TEST(RayEngine, BlocksAreOfTheAnglesThatAreNamed) {
+  const Geometry geometry = evenly(32, 23);
+  const Phantom body = phantom("disc");
+  SerialExecutor serial;
+  for (const RayMethod method :
+       {RayMethod::kOsem, RayMethod::kBart, RayMethod::kOspmlQuad, RayMethod::kOspmlHybrid}) {
+    RayChoice choice{.method = method, .iterations = 2, .filter = {}, .blocks = 5, .weight = 0.1};
+    const std::vector<float> usual = slice_of(body, geometry, choice, serial);
+    for (std::size_t block = 0; block < 5; ++block) {
+      for (std::size_t a = block; a < 23; a += 5) choice.order.push_back(a);
+    }
+    EXPECT_EQ(slice_of(body, geometry, choice, serial), usual);
+    // angles beside each other go together now
+    for (std::size_t a = 0; a < 23; ++a) choice.order[a] = a;
+    const std::vector<float> in_turn = slice_of(body, geometry, choice, serial);
+    EXPECT_NE(in_turn, usual);
+    // angles listed backwards, in blocks by number: the same blocks
+    Geometry backwards = geometry;
+    std::reverse(backwards.theta.begin(), backwards.theta.end());
+    for (std::size_t a = 0; a < 23; ++a) choice.order[a] = 22 - a;
+    EXPECT_EQ(slice_of(body, backwards, choice, serial), in_turn);
+    choice.blocks = 1;
+    RayChoice whole = choice;
+    whole.order.clear();
+    EXPECT_EQ(slice_of(body, geometry, choice, serial), slice_of(body, geometry, whole, serial));
+  }
 }
 
 TEST(RayEngine, TotalVariationMakesMoreOfFewAngles) {
