@@ -20,6 +20,9 @@ from ._arrays import retrieve_phase as retrieve_phase
 from ._core import version as __version__
 from ._errors import ArgumentError as ArgumentError
 from ._errors import TomoloomError as TomoloomError
+from ._repair import detect_stripes as detect_stripes
+from ._repair import inpaint as inpaint
+from ._repair import mask_stripes as mask_stripes
 
-__all__ = ["ArgumentError", "TomoloomError", "__version__", "find_center", "mask_circle", "normalize", "recon",
-           "remove_outlier", "remove_stripe", "retrieve_phase"]
+__all__ = ["ArgumentError", "TomoloomError", "__version__", "detect_stripes", "find_center", "inpaint", "mask_circle",
+           "mask_stripes", "normalize", "recon", "remove_outlier", "remove_stripe", "retrieve_phase"]

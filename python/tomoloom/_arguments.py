@@ -78,6 +78,17 @@ def filter_weights(name: str, filter: str, value: Any, count: int) -> "npt.NDArr
     return array.ravel()
 
 
+def order(name: str, value: Any, count: int) -> "npt.NDArray[np.int64]":
+    """Each of `count` numbers once, as the caller has them; nothing of None."""
+    array = bare(() if value is None else value)
+    if value is not None:
+        if array.dtype.kind not in "ui":
+            raise TypeError(f"{name}: expected integers, got dtype {array.dtype}")
+        if array.size != count or not np.array_equal(np.sort(array, axis=None), np.arange(count)):
+            raise ValueError(f"{name}: expected each number from 0 to {count - 1} once, got an array of {array.shape}")
+    return array.astype(np.int64).ravel()
+
+
 def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:
     """A finite number in [low, high]."""
     try:

@@ -111,7 +111,7 @@ def retrieve_phase(transmissions: Any, pixel_size: float = 1e-4, distance: float
 
 def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exact", filter: str = "shepp",
           filter_cutoff: float = 0.5, filter_order: float = 8.0, filter_weights: Any = None, iterations: int = 100,
-          blocks: int = 1, reg_par: float = 0.0,
+          blocks: int = 1, block_order: Any = None, reg_par: float = 0.0,
           reg_edge: float = 1.0, gram: str = "rays", tilt: float = 0.0, backend: str = "auto", sinograms: bool = False,
           threads: Optional[int] = None) -> arguments.Floats:
     """Slices of line integrals: [row][columns][columns], attenuation a pixel.
@@ -131,6 +131,9 @@ def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exac
         Of filter "custom" what each frequency of a padded line is multiplied by, ramp included, from 0 to below half a
         cycle a pixel; of "custom2d" [angle][frequency]. The line has next_power_of_2(columns) points with "gridrec",
         at least twice as many as columns with the others (an error says how many).
+    block_order : array, optional
+        With `blocks`: all projections, by number, as they go into one block after the other, of which the first have
+        one more where not all are as long. Default: each `blocks`-th projection goes into one.
     tilt : float, optional
         Degrees that the axis is tilted along the beam; `center` is one for all rows then.
     backend : {"auto", "cpu", "cuda"}
@@ -148,7 +151,9 @@ def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exac
                                "reg_edge": arguments.number("reg_edge", reg_edge), "gram": gram,
                                "tilt": arguments.number("tilt", tilt, -45, 45), "backend": backend})
     weights = arguments.filter_weights("filter_weights", filter, filter_weights, angles.size)
-    return _core.recon(data, angles, centers.ravel(), weights, bool(sinograms), options, arguments.threads(threads))
+    order = arguments.order("block_order", block_order, angles.size)
+    return _core.recon(data, angles, centers.ravel(), weights, order, bool(sinograms), options,
+                       arguments.threads(threads))
 
 
 def find_center(integrals: Any, theta: Any, *, pairs: bool = False, within: Optional[Tuple[float, float]] = None,

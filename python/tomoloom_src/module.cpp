@@ -17,11 +17,13 @@
 #include "loom/simd/isa.hpp"
 #include "python/shared/errors.hpp"
 #include "tomoloom/prepare/circle.hpp"
+#include "tomoloom/prepare/inpaint.hpp"
 #include "tomoloom/prepare/normalize.hpp"
 #include "tomoloom/prepare/outlier.hpp"
 #include "tomoloom/prepare/phase.hpp"
 #include "tomoloom/prepare/rings.hpp"
 #include "tomoloom/prepare/stripe.hpp"
+#include "tomoloom/prepare/stripe_search.hpp"
 #include "tomoloom/recipes/recon_arrays.hpp"
 #include "tomoloom/recipes/recon_option_table.hpp"
 #include "tomoloom/recipes/version.hpp"
@@ -113,6 +115,59 @@ void remove_outliers(Floats data, float dif, std::size_t size, std::size_t threa
   each_sinogram(data, threads, [&](const SinogramView& s) { (void)remove_outlier(s, dif, size); });
 }
 
+StackShape shape_of(const py::array& a) {
+  require_dimensions(a, 3, "projections");
+  return {.angles = extent(a, 0), .rows = extent(a, 1), .columns = extent(a, 2)};
+}
+
+py::array stripe_weights_of(const Floats& data, std::size_t size, std::size_t radius,
+                            std::size_t threads) {
+  const StackShape shape = shape_of(data);
+  Floats out({data.shape(0), data.shape(1), data.shape(2)});
+  const std::span<float> weights(out.mutable_data(), shape.size());
+  const py::gil_scoped_release release;
+  stripe_weights({data.data(), shape.size()}, shape, {.size = size, .radius = radius}, weights,
+                 *make_executor(threads));
+  return out;
+}
+
+py::array stripe_mask_of(const Floats& data, double threshold, std::size_t length,
+                         std::size_t depth, std::size_t columns, double sensitivity,
+                         std::size_t threads) {
+  const StackShape shape = shape_of(data);
+  Input<bool> out({data.shape(0), data.shape(1), data.shape(2)});
+  const std::span<bool> mask(out.mutable_data(), shape.size());
+  const py::gil_scoped_release release;
+  stripe_mask({data.data(), shape.size()}, shape,
+              {.threshold = threshold,
+               .min_length = length,
+               .min_depth = depth,
+               .min_width = columns,
+               .sensitivity = sensitivity},
+              mask, *make_executor(threads));
+  return out;
+}
+
+/// [plane][row][column] in place.
+void inpaint_array(Floats data, const Input<bool>& mask, const std::string& kind, std::size_t reach,
+                   std::size_t passes, std::uint64_t seed, bool by_planes, std::size_t threads) {
+  require_dimensions(data, 3, "array");
+  if (mask.size() != data.size()) throw py::value_error("mask: expected the shape of the array");
+  const InpaintShape shape{
+      .planes = extent(data, 0), .rows = extent(data, 1), .columns = extent(data, 2)};
+  const InpaintChoice choice{.kind = kind == "mean"     ? Inpaint::kMean
+                                     : kind == "median" ? Inpaint::kMedian
+                                                        : Inpaint::kRandom,
+                             .reach = reach,
+                             .passes = passes,
+                             .seed = seed};
+  const std::span<float> values(data.mutable_data(), shape.size());
+  const std::span<const bool> marked(mask.data(), shape.size());
+  const py::gil_scoped_release release;
+  (by_planes ? inpaint_planes : inpaint)(values, marked, shape, choice, *make_executor(threads),
+                                         loom::active_isa());
+}
+
 /// Projections [angle][row][column] in place, two at a time.
 void retrieve_phase(Floats data, const py::dict& options, std::size_t threads) {
   require_dimensions(data, 3, "transmissions");
@@ -157,11 +212,13 @@ void require_angles(const Stack& stack, const std::vector<double>& theta) {
 
 py::array recon(const Floats& data, const std::vector<double>& theta,
                 const std::vector<double>& centres, const std::vector<double>& filter_weights,
-                bool sinograms, const py::dict& options, std::size_t threads) {
+                const std::vector<std::size_t>& block_order, bool sinograms,
+                const py::dict& options, std::size_t threads) {
   const Stack stack(data, sinograms);
   require_angles(stack, theta);
   ReconJob job = job_of(options);
   job.filter.weights = filter_weights;
+  job.block_order = block_order;
   const auto n = static_cast<py::ssize_t>(stack.columns);
   Floats out({static_cast<py::ssize_t>(stack.view.slices), n, n});
   const std::span<float> slices(out.mutable_data(), static_cast<std::size_t>(out.size()));
@@ -225,6 +282,13 @@ PYBIND11_MODULE(_core, m) {
   m.def("remove_stripes", &remove_stripes, py::arg().noconvert(), py::arg(), py::arg());
   m.def("remove_outliers", &remove_outliers, py::arg().noconvert(), py::arg(), py::arg(),
         py::arg());
+  m.def("stripe_weights", &stripe_weights_of);
+  m.def("stripe_mask", &stripe_mask_of);
+  m.def("striped_columns", [](const std::vector<double>& factors, double snr) {
+    return striped_columns(factors, snr);
+  });
+  m.def("inpaint", &inpaint_array, py::arg().noconvert(), py::arg(), py::arg(), py::arg(),
+        py::arg(), py::arg(), py::arg(), py::arg());
   m.def("retrieve_phase", &retrieve_phase, py::arg().noconvert(), py::arg(), py::arg());
   m.def("recon", &recon);
   m.def("find_centre", &centre);

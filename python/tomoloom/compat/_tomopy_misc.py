@@ -9,6 +9,7 @@ import numpy as np
 from .. import _arguments as arguments
 from .. import _core
 from .._arguments import Floats
+from .._repair import inpaint
 from ._tomopy_prep import given
 from ._tomopy_recon import circ_mask, recon
 
@@ -174,6 +175,14 @@ def remove_ring(rec: Any, center_x: Optional[float] = None, center_y: Optional[f
     _core.remove_rings(slices, middle if center_y is None else center_y, middle if center_x is None else center_x,
                        rwidth, thresh, theta_min, arguments.threads(ncore))
     return given(out, slices)
+
+
+def inpainter_morph(arr: Any, mask: Any, size: int = 5, iterations: int = 2, inpainting_type: str = "random",
+                    axis: Optional[int] = None, ncore: Optional[int] = None) -> Floats:
+    """What `mask` marks, made up from what is around it. `iterations` of one or more are one more pass, as TomoPy's."""
+    passes = min(arguments.integer("iterations", iterations, 0), 1)
+    return inpaint(arr, mask, size, passes, arguments.choice("inpainting_type", inpainting_type, ("mean", "median", "random")),
+                   axis=axis, threads=ncore)
 
 
 def mask_empty_slice(tomo: Any, threshold: float = 0.25) -> Any:

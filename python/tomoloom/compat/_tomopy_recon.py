@@ -10,12 +10,13 @@ from .._arrays import recon as _recon
 
 _ALGORITHMS = ("gridrec", "fbp", "sirt", "mlem", "osem", "tv", "tikh", "grad", "pml_quad", "pml_hybrid", "ospml_quad",
                "ospml_hybrid", "art", "bart", "cgls", "exact")
-_TAKES = {"gridrec": ("filter_name", "filter_par"), "exact": ("filter_name", "filter_par"),
-          "fbp": ("filter_name", "filter_par"), "sirt": ("num_iter",), "cgls": ("num_iter",), "mlem": ("num_iter",),
-          "osem": ("num_iter", "num_block"), "tv": ("num_iter", "reg_par"), "tikh": ("num_iter", "reg_par"),
-          "grad": ("num_iter", "reg_par"), "pml_quad": ("num_iter", "reg_par"), "pml_hybrid": ("num_iter", "reg_par"),
-          "ospml_quad": ("num_iter", "reg_par", "num_block"), "ospml_hybrid": ("num_iter", "reg_par", "num_block"),
-          "art": ("num_iter",), "bart": ("num_iter", "num_block")}
+_FILTERS = ("filter_name", "filter_par")
+_BLOCKS = ("num_block", "ind_block")
+_TAKES = {"gridrec": _FILTERS, "exact": _FILTERS, "fbp": _FILTERS, "sirt": ("num_iter",), "cgls": ("num_iter",),
+          "mlem": ("num_iter",), "osem": ("num_iter", *_BLOCKS), "tv": ("num_iter", "reg_par"),
+          "tikh": ("num_iter", "reg_par"), "grad": ("num_iter", "reg_par"), "pml_quad": ("num_iter", "reg_par"),
+          "pml_hybrid": ("num_iter", "reg_par"), "ospml_quad": ("num_iter", "reg_par", *_BLOCKS),
+          "ospml_hybrid": ("num_iter", "reg_par", *_BLOCKS), "art": ("num_iter",), "bart": ("num_iter", *_BLOCKS)}
 
 
 def _regularisation(algorithm: str, reg_par: Any, rays: int) -> Tuple[float, float]:
@@ -70,8 +71,8 @@ def recon(tomo: Any, theta: Any, center: Any = None, sinogram_order: bool = Fals
                   method=algorithm, filter=name, filter_cutoff=cutoff, filter_order=order,
                   filter_weights=weights,
                   iterations=int(np.squeeze(kwargs.get("num_iter", 1))),
-                  blocks=int(np.squeeze(kwargs.get("num_block", 1))), reg_par=weight, reg_edge=edge,
-                  sinograms=bool(sinogram_order), threads=ncore)
+                  blocks=int(np.squeeze(kwargs.get("num_block", 1))), block_order=kwargs.get("ind_block"),
+                  reg_par=weight, reg_edge=edge, sinograms=bool(sinogram_order), threads=ncore)
 
 
 def circ_mask(arr: Any, axis: int, ratio: float = 1, val: float = 0.0, ncore: Optional[int] = None) -> Floats:

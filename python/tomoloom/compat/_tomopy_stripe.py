@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TomoPy's stripe removals: arguments and defaults are its own."""
+"""TomoPy's stripe removals and its search for them: arguments and defaults are its own."""
 import math
 from typing import Any, Optional
 
 import numpy as np
 
+from .. import _core
 from .._arguments import Floats
 from .._arrays import remove_stripe
+from .._repair import Bools, detect_stripes, mask_stripes
 
 
 def _only(name: str, value: Any, known: Any) -> None:
@@ -84,3 +86,21 @@ def remove_stripe_based_interpolation(tomo: Any, snr: float = 3, size: int = 31,
     _only("norm", bool(norm), True)
     return remove_stripe(tomo, "interpolation", snr=float(snr), size=size,
                          drop=float(np.clip(drop_ratio, 0, 0.8)), threads=ncore)
+
+
+def stripes_detect3d(tomo: Any, size: int = 10, radius: int = 3, ncore: Optional[int] = None) -> Floats:
+    """Kazantsev et al. 2023: weights that are small at the edges of stripes."""
+    return detect_stripes(tomo, size, radius, threads=ncore)
+
+
+def stripes_mask3d(weights: Any, threshold: float = 0.6, min_stripe_length: int = 20, min_stripe_depth: int = 10,
+                   min_stripe_width: int = 5, sensitivity_perc: float = 85.0, ncore: Optional[int] = None) -> Bools:
+    """Kazantsev et al. 2023: weights to a mask of stripes."""
+    return mask_stripes(weights, threshold, min_stripe_length, min_stripe_depth, min_stripe_width, sensitivity_perc,
+                        threads=ncore)
+
+
+def _detect_stripe(listdata: Any, snr: float) -> Any:
+    """Vo et al. 2018, algorithm 4: 1 where a column's factor is that of a stripe, else 0."""
+    factors = np.asarray(listdata)
+    return np.array(_core.striped_columns(np.nan_to_num(factors.astype(np.float64)).ravel(), float(snr)), dtype=factors.dtype)

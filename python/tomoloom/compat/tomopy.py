@@ -15,6 +15,7 @@ from ._tomopy_center import find_center_pc as find_center_pc
 from ._tomopy_center import find_center_vo as find_center_vo
 from ._tomopy_misc import downsample as downsample
 from ._tomopy_misc import gaussian_filter as gaussian_filter
+from ._tomopy_misc import inpainter_morph as inpainter_morph
 from ._tomopy_misc import mask_empty_slice as mask_empty_slice
 from ._tomopy_misc import median_filter as median_filter
 from ._tomopy_misc import median_filter3d as median_filter3d
@@ -40,6 +41,7 @@ from ._tomopy_prep import sino_360_t0_180 as sino_360_t0_180
 from ._tomopy_prep import sino_360_to_180 as sino_360_to_180
 from ._tomopy_recon import circ_mask as circ_mask
 from ._tomopy_recon import recon as recon
+from ._tomopy_stripe import _detect_stripe as _detect_stripe
 from ._tomopy_stripe import remove_all_stripe as remove_all_stripe
 from ._tomopy_stripe import remove_dead_stripe as remove_dead_stripe
 from ._tomopy_stripe import remove_large_stripe as remove_large_stripe
@@ -50,26 +52,29 @@ from ._tomopy_stripe import remove_stripe_based_sorting as remove_stripe_based_s
 from ._tomopy_stripe import remove_stripe_fw as remove_stripe_fw
 from ._tomopy_stripe import remove_stripe_sf as remove_stripe_sf
 from ._tomopy_stripe import remove_stripe_ti as remove_stripe_ti
+from ._tomopy_stripe import stripes_detect3d as stripes_detect3d
+from ._tomopy_stripe import stripes_mask3d as stripes_mask3d
 
 __all__ = [
     "angles", "circ_mask", "downsample", "find_center", "find_center_pc", "find_center_vo", "gaussian_filter",
-    "mask_empty_slice", "median_filter", "median_filter3d", "median_filter_nonfinite", "minus_log", "normalize",
+    "inpainter_morph", "mask_empty_slice", "median_filter", "median_filter3d", "median_filter_nonfinite", "minus_log", "normalize",
     "normalize_bg", "normalize_nf", "normalize_roi", "pad", "recon", "remove_all_stripe", "remove_dead_stripe",
     "remove_large_stripe", "remove_nan", "remove_neg", "remove_outlier", "remove_outlier1d", "remove_outlier3d",
     "remove_ring", "remove_stripe_based_filtering", "remove_stripe_based_fitting",
     "remove_stripe_based_interpolation", "remove_stripe_based_sorting", "remove_stripe_fw", "remove_stripe_sf",
-    "remove_stripe_ti", "retrieve_phase", "sino_360_t0_180", "sino_360_to_180", "sobel_filter", "upsample",
-    "write_center"]
+    "remove_stripe_ti", "retrieve_phase", "sino_360_t0_180", "sino_360_to_180", "sobel_filter",
+    "stripes_detect3d", "stripes_mask3d", "upsample", "write_center"]
 
 # scripts that write tomopy.misc.corr.remove_ring and so on; tomopy.recon is the function
 prep = SimpleNamespace(
     normalize=SimpleNamespace(normalize=normalize, normalize_bg=normalize_bg, normalize_nf=normalize_nf,
                               normalize_roi=normalize_roi, minus_log=minus_log),
     phase=SimpleNamespace(retrieve_phase=retrieve_phase),
-    stripe=SimpleNamespace(**{name: globals()[name] for name in __all__ if name.endswith("_stripe") or "_stripe_" in name}))
+    stripe=SimpleNamespace(**{name: globals()[name] for name in __all__ if name.endswith("_stripe") or "_stripe_" in name},
+                           _detect_stripe=_detect_stripe, stripes_detect3d=stripes_detect3d, stripes_mask3d=stripes_mask3d))
 misc = SimpleNamespace(
     corr=SimpleNamespace(**{name: globals()[name] for name in (
-        "circ_mask", "gaussian_filter", "median_filter", "median_filter3d", "median_filter_nonfinite", "remove_nan",
+        "circ_mask", "gaussian_filter", "inpainter_morph", "median_filter", "median_filter3d", "median_filter_nonfinite", "remove_nan",
         "remove_neg", "remove_outlier", "remove_outlier1d", "remove_outlier3d", "remove_ring", "sobel_filter")}),
     morph=SimpleNamespace(downsample=downsample, pad=pad, sino_360_t0_180=sino_360_t0_180,
                           sino_360_to_180=sino_360_to_180, upsample=upsample))
