@@ -179,6 +179,20 @@ class Coadd(unittest.TestCase):
             self.assert_mean(fits.by_name(self.out), targets, "B", 0, [30], rows=[0, 2])
             self.assertIn("COADD_FIBERSTATUS", small_spectra.read_table(self.out, "FIBERMAP"))
 
+    def test_a_column_that_one_input_lacks_is_told_of(self):
+        """OBJTYPE, say, without which nothing is a sky fibre."""
+        targets = exposures()
+        parts = [self.put(f"part{e}.fits", spectra_bytes(targets, rows=range(2 * e, 2 * e + 2))) for e in range(3)]
+        parts[1].write_bytes(parts[1].read_bytes().replace(b"OBJTYPE", b"OBJKIND"))
+        templates = small_spectra.write_templates(self.folder / "templates")
+        for command, more in (("coadd", ()), ("redshift", ("-t", templates))):
+            result = subprocess.run([PROGRAM, command, "-i", *parts, "-o", self.out, *more], capture_output=True, text=True, timeout=100, check=False)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"FIBERMAP: OBJTYPE, OBJKIND are left out: {parts[1]} has no OBJTYPE", result.stderr)
+            self.assertNotIn("OBJTYPE", small_spectra.read_table(self.out, "FIBERMAP"))
+            result = subprocess.run([PROGRAM, command, "-i", parts[0], parts[2], "-o", self.out, *more], capture_output=True, text=True, timeout=100, check=False)
+            self.assertEqual((result.returncode, "FIBERMAP" in result.stderr), (0, False), result.stderr)
+
     def test_what_is_made_of_two_groups_is_of_neither(self):
         """It would take the place of one of them in a catalogue."""
         targets, paths = exposures(), []

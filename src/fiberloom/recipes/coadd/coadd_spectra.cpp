@@ -14,6 +14,7 @@
 #include "fiberloom/recipes/frame_header.hpp"
 #include "fiberloom/recipes/redshift/exposure_rows.hpp"
 #include "fiberloom/recipes/redshift/exposure_status.hpp"
+#include "fiberloom/recipes/redshift/lost_columns.hpp"
 #include "fiberloom/recipes/redshift/tables_of_targets.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "fiberloom/spectrum/scores.hpp"
@@ -80,6 +81,7 @@ const Table& exposures_of(const SpectraFile& file) {
 struct AllSpectra : SpectraFile {
   std::vector<std::optional<Table>> scores_of;
   std::vector<std::size_t> rows_of;
+  FibermapColumns columns;
 };
 
 /// Cameras in the order of their wavelengths.
@@ -127,7 +129,8 @@ void join_exposure(SpectraFile& exposure, SpectraFile frame) {
 }
 
 /// Files of spectra as they are; frames as exposures with their cameras side by side.
-std::vector<SpectraFile> read_files(const CoaddJob& job, const Observer& observer) {
+std::vector<SpectraFile> read_files(const CoaddJob& job, FibermapColumns& columns,
+                                    const Observer& observer) {
   FluxUnits units;
   std::vector<SpectraFile> out;
   std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> exposures;
@@ -152,6 +155,7 @@ std::vector<SpectraFile> read_files(const CoaddJob& job, const Observer& observe
       add_exposure_columns(file.header, fibermap);
       file.fibermap = std::move(fibermap);
       file.scores = tsnr2_of_camera(file.scores, file.cameras.front().name);
+      columns.add(path, *file.fibermap);
       const std::pair key{file.header.integer("EXPID").value_or(-1),
                           spectrograph_of(file.header).value_or(-1)};
       const auto [known, is_new] = exposures.emplace(key, out.size());
@@ -159,6 +163,8 @@ std::vector<SpectraFile> read_files(const CoaddJob& job, const Observer& observe
         join_exposure(out[known->second], std::move(file));
         continue;
       }
+    } else {
+      columns.add(path, fibermap_of(file));
     }
     out.push_back(std::move(file));
   }
@@ -195,12 +201,13 @@ HeaderCards header_of_frames(const HeaderCards& frame) {
 
 AllSpectra read_all(const CoaddJob& job, const Observer& observer) {
   if (job.inputs.empty()) throw Error(Status::kUsage, "no input: give -i");
-  std::vector<SpectraFile> files = read_files(job, observer);
+  FibermapColumns columns;
+  std::vector<SpectraFile> files = read_files(job, columns, observer);
   if (files.empty()) {
     throw Error(Status::kUsage, print("--healpix: no target of the %zu files lies in these pixels",
                                       job.inputs.size()));
   }
-  AllSpectra all{std::move(files.front()), {}, {}};
+  AllSpectra all{std::move(files.front()), {}, {}, std::move(columns)};
   if (all.is_frame) all.header = header_of_frames(all.header);
   std::vector<Table> fibermaps{fibermap_of(all)}, exposures{exposures_of(all)};
   bool coadds = all.exp_fibermap.has_value();
@@ -373,6 +380,8 @@ CoaddSummary coadd_spectra(const CoaddJob& job, Executor& executor, const Observ
                                             : coadd_fibermap(*all.fibermap, targets);
   result.fibermap = std::move(tables.targets);
   result.exp_fibermap = std::move(tables.exposures);
+  all.columns.tell({&*all.fibermap, &exposures, &*result.fibermap, &*result.exp_fibermap},
+                   observer);
   result.scores = scores_of(result, all, targets);
   for (const SpectraFile::Camera& c : result.cameras) out.cameras.push_back(c.name);
   make_folder_of(job.output);

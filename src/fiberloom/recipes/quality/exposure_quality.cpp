@@ -11,6 +11,7 @@
 #include "fiberloom/formats/exposure_qa_file.hpp"
 #include "fiberloom/formats/spectrograph.hpp"
 #include "fiberloom/recipes/calibration_steps.hpp"
+#include "fiberloom/recipes/redshift/lost_columns.hpp"
 #include "fiberloom/recipes/redshift/tables_of_targets.hpp"
 #include "loom/base/error.hpp"
 
@@ -240,10 +241,12 @@ QualitySummary judge_exposure(const CalibrationJob& job, const Observer& observe
   QualitySummary out;
   ExposureQaFile file;
   std::vector<Table> fibers;
+  FibermapColumns columns;
   for (const auto& [number, petal] : petals.of) {
     const ExposureQa qa = calibration::about(petal.begin()->second.frame.path,
                                              [&, n = number] { return judge(petals, n); });
     fibers.push_back(fiber_rows(petal, qa));
+    columns.add(petal.begin()->second.frame.path, fibers.back());
     out.fibers += qa.status.size();
     out.good_fibers += qa.good_fibers;
     out.good_petals += qa.good_fibers > 0 ? 1 : 0;
@@ -261,6 +264,7 @@ QualitySummary judge_exposure(const CalibrationJob& job, const Observer& observe
   file.header.set("NGOODFIB", static_cast<std::int64_t>(out.good_fibers));
   file.header.set("NGOODPET", static_cast<std::int64_t>(out.good_petals));
   file.fibers = fibers.size() == 1 ? std::move(fibers.front()) : stack(fibers);
+  columns.tell({&file.fibers}, observer);
   file.petals = petal_rows(out.petals);
   make_folder_of(job.output);
   write_exposure_qa(job.output, file, job.overwrite);

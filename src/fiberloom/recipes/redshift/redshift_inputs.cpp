@@ -294,7 +294,7 @@ void RedshiftInputs::make_tables(const Observer& observer) {
     return f.fibermap && f.fibermap->find("TARGETID") != nullptr;
   });
   zwarn.assign(asked_.ids.size(), 0U);
-  if (maps && coadds) stack_tables();
+  if (maps && coadds) stack_tables(observer);
   if (maps && !coadds) coadd_tables(observer);
   std::vector<const Table*> scores;
   std::vector<std::vector<ScoreRow>> rows(asked_.ids.size());
@@ -306,7 +306,7 @@ void RedshiftInputs::make_tables(const Observer& observer) {
 }
 
 /// Of coadds: the first row of each target, all exposures of all files.
-void RedshiftInputs::stack_tables() {
+void RedshiftInputs::stack_tables(const Observer& observer) {
   std::vector<std::vector<std::size_t>> first(files_.size());
   std::vector<std::pair<std::size_t, std::size_t>> place(
       asked_.ids.size());  // file, row of its part
@@ -327,6 +327,7 @@ void RedshiftInputs::stack_tables() {
     offset.push_back(rows);
     rows += first[f].size();
     maps.push_back(files_[f].fibermap->take(first[f]));
+    columns_.add(files_[f].path(), maps.back());
     if (!files_[f].exp_fibermap) continue;
     const auto ids = files_[f].exp_fibermap->integers("TARGETID", kNoTarget);
     std::vector<std::size_t> kept;
@@ -338,6 +339,7 @@ void RedshiftInputs::stack_tables() {
   std::vector<std::size_t> order;
   for (const auto& [file, row] : place) order.push_back(offset[file] + row);
   fibermap = stack(maps).take(order);
+  columns_.tell({&*fibermap}, observer);
   if (!exposures.empty()) exp_fibermap = stack(exposures);
 }
 
@@ -353,6 +355,7 @@ void RedshiftInputs::coadd_tables(const Observer& observer) {
     Table map = *file.fibermap;
     map.heap.clear();
     add_exposure_columns(file.header(), map);
+    columns_.add(file.path(), map);
     exposures_of_file.push_back(exposures_of(file));
     status.emplace_back(map.rows, 0);
     maps.push_back(std::move(map));
@@ -388,6 +391,7 @@ void RedshiftInputs::coadd_tables(const Observer& observer) {
   CoaddedFibermap coadded = coadd_fibermap(exposures, rows_of);
   fibermap = std::move(coadded.targets);
   exp_fibermap = std::move(coadded.exposures);
+  columns_.tell({&exposures, &*fibermap, &*exp_fibermap}, observer);
   zwarn = zwarn_of(*fibermap);
 }
 

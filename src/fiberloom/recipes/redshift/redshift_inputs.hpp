@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fiberloom/formats/spectra_reader.hpp"
+#include "fiberloom/recipes/redshift/lost_columns.hpp"
 #include "fiberloom/recipes/redshift/redshift_job.hpp"
 #include "fiberloom/recipes/redshift/tables_of_targets.hpp"
 #include "fiberloom/redshift/target.hpp"
@@ -88,7 +89,7 @@ class RedshiftInputs {
   void find_forbidden(const Observer& observer);
   void make_tables(const Observer& observer);
   void coadd_tables(const Observer& observer);
-  void stack_tables();
+  void stack_tables(const Observer& observer);
   /// `count` of them from `first` on.
   [[nodiscard]] TargetGroup read_some(const Targets& targets, std::size_t first,
                                       std::size_t count) const;
@@ -97,6 +98,7 @@ class RedshiftInputs {
   double sigma_aa_ = 0;                  ///< resolution of spectra without one; 0: none
   bool as_redrock_ = false;              ///< which does not look at FIBERSTATUS of exposures
   std::deque<SpectraReader> files_;
+  FibermapColumns columns_;
   std::vector<std::vector<std::int64_t>> status_;  ///< FIBERSTATUS of each row of each file
   HeaderCards header_;
   Targets asked_, skies_;
