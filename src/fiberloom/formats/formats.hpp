@@ -111,8 +111,12 @@ void write_image(const std::string& path, const Array2D<float>& image, const Hea
                  const std::string& extname, Overwrite overwrite);
 
 /// One CCD image, float32: the HDU of this name, else the first image of the file.
-[[nodiscard]] Array2D<float> read_image(const std::string& path, const std::string& extname,
-                                        Verify verify = Verify::kYes);
+struct ImageFile {
+  HeaderCards header;
+  Array2D<float> pixels;  ///< [ny][nx]
+};
+[[nodiscard]] ImageFile read_image(const std::string& path, const std::string& extname,
+                                   Verify verify = Verify::kYes);
 
 /// What simulate writes.
 void write_preproc(const std::string& path, const PreprocFile& frame, Overwrite overwrite);
@@ -126,6 +130,7 @@ void write_moved_psf(const std::string& path, const std::string& source, Verify 
 /// an extraction grid.
 struct TruthFile {
   std::string path;          ///< where it was read from
+  HeaderCards header;        ///< of FLUX: what exposure it is of
   std::vector<double> wave;  ///< the fine grid of the input spectra, Angstrom
   Array2D<double> flux;      ///< electrons/Angstrom on it
   Table fibermap;

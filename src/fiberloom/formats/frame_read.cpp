@@ -132,6 +132,7 @@ TruthFile parse_truth(const FitsReader& file) {
   const Hdu& flux = file.require("FLUX");
   TruthFile out;
   out.path = file.path();
+  out.header = flux.user_header();
   out.flux = read_matrix(file, flux);
   out.wave = read_wave(file, file.require("WAVELENGTH"), flux);
   if (auto map = find_table(file, "FIBERMAP")) out.fibermap = std::move(*map);
@@ -157,7 +158,7 @@ TruthFile read_truth(const std::string& path, Verify verify) {
 }
 
 void write_truth(const std::string& path, const TruthFile& truth, Overwrite overwrite) {
-  HeaderCards flux, wave;
+  HeaderCards flux = truth.header, wave;
   flux.set("BUNIT", "electron/Angstrom");
   wave.set("BUNIT", "Angstrom");
   fits::write_fits(path, overwrite, [&](fits::FitsWriter& writer) {

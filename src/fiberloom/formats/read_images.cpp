@@ -102,7 +102,7 @@ std::vector<HduSummary> summarise(const FitsReader& file) {
 
 }  // namespace formats
 
-Array2D<float> read_image(const std::string& path, const std::string& extname, Verify verify) {
+ImageFile read_image(const std::string& path, const std::string& extname, Verify verify) {
   const auto file = fits::FitsReader::open(path, verify);
   const fits::Hdu* hdu = file.find(extname);
   for (const fits::Hdu& other : file.hdus()) {
@@ -110,8 +110,8 @@ Array2D<float> read_image(const std::string& path, const std::string& extname, V
   }
   if (hdu == nullptr) hdu = &file.require(extname);  // throws with the list of HDUs
   formats::require_image(file, *hdu, 2);
-  Array2D<float> out(hdu->axes[1], hdu->axes[0]);
-  file.read_pixels<float>(*hdu, {out.data(), out.size()});
+  ImageFile out{hdu->user_header(), Array2D<float>(hdu->axes[1], hdu->axes[0])};
+  file.read_pixels<float>(*hdu, {out.pixels.data(), out.pixels.size()});
   return out;
 }
 

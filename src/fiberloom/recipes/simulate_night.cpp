@@ -248,7 +248,7 @@ class Night {
     std::for_each(light.sky.begin(), light.sky.end(), an_angstrom);
     std::for_each(light.calibration.begin(), light.calibration.end(), an_angstrom);
     files.push_back(places_.exposure(name, p.expid));
-    write_light(files.back(), light, bins.wave, fibermap, job_.overwrite);
+    write_light(files.back(), light, bins.wave, frame.header, fibermap, job_.overwrite);
   }
 
   const SimulateNightJob& job_;

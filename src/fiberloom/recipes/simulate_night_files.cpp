@@ -128,11 +128,11 @@ void write_throughput(const std::string& path, const Array2D<double>& throughput
 }
 
 void write_light(const std::string& path, const Light& light, const std::vector<double>& wave,
-                 const Table& fibermap, Overwrite overwrite) {
-  HeaderCards unit;
-  unit.set("BUNIT", "electron/Angstrom");
+                 const HeaderCards& exposure, const Table& fibermap, Overwrite overwrite) {
+  HeaderCards cards = exposure;
+  cards.set("BUNIT", "electron/Angstrom");
   fits::write_fits(path, overwrite, [&](fits::FitsWriter& writer) {
-    matrix(writer, "FLUX", light.electrons, fits::PixelType::kFloat64, unit);
+    matrix(writer, "FLUX", light.electrons, fits::PixelType::kFloat64, cards);
     vector(writer, "WAVELENGTH", wave, "Angstrom");
     if (!light.sky.empty()) {
       vector(writer, "SKY", light.sky, "electron/Angstrom");

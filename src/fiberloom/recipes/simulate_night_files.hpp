@@ -59,8 +59,8 @@ struct Light {
   Array2D<double> electrons;
   std::vector<double> sky, calibration;
 };
-/// FLUX [fibres][wave], WAVELENGTH, SKY, CALIBRATION, FIBERMAP.
+/// FLUX [fibres][wave] with the header of its `exposure`, WAVELENGTH, SKY, CALIBRATION, FIBERMAP.
 void write_light(const std::string& path, const Light& light, const std::vector<double>& wave,
-                 const Table& fibermap, Overwrite overwrite);
+                 const HeaderCards& exposure, const Table& fibermap, Overwrite overwrite);
 
 }  // namespace fiberloom::simulated_night

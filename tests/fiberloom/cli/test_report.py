@@ -235,6 +235,25 @@ class Report(Case):
         self.assertIn(f"{other} is of EXPID 12, the frame of 11.", notes)
         self.assertFalse([note for note in data(self.page(self.frame, "--image", self.image))["notes"] if " is of " in note])
 
+    def test_a_model_a_residual_and_a_truth_of_another_exposure_are_told_of(self):
+        for option, path in (("--model", self.model), ("--residual", self.residual), ("--truth", self.truth())):
+            other = self.out / f"other{option}.fits"
+            other.write_bytes(path.read_bytes().replace(b"EXPID   =                   11", b"EXPID   =                   12"))
+            notes = data(self.page(self.frame, option, other, "--no-verify"))["notes"]
+            self.assertIn(f"{other} is of EXPID 12, the frame of 11.", notes)
+            self.assertFalse([note for note in data(self.page(self.frame, option, path))["notes"] if " is of " in note])
+
+    def truth(self):
+        """Constant light for all fibres, as `simulate` writes it."""
+        wave = [4990 + 0.4 * i for i in range(1000)]
+        columns = [("FIBER", "J", "i", None), ("REDSHIFT", "D", "d", None)]
+        data_of = (fits.image("FLUX", -64, (NFIBER, len(wave)), [100.0] * NFIBER * len(wave), [("EXPID", 11)], first=True)
+                   + fits.image("WAVELENGTH", -64, (len(wave),), wave)
+                   + fits.table("FIBERMAP", columns, [(fiber, 0.5) for fiber in range(NFIBER)]))
+        path = self.out / "truth.fits"
+        path.write_bytes(data_of)
+        return path
+
     def test_faults_are_one_line(self):
         self.fails(self.report(self.out / "nothing.fits"), 10, "nothing.fits")
         self.fails(self.report(self.psf), 11, self.psf.name, "FLUX")

@@ -81,10 +81,16 @@ CcdImages read_images(const ReportInput& in, const HeaderCards& header, std::siz
     apply_mask(file.ccd, file.mask, bits ? static_cast<std::uint32_t>(*bits) : kDefaultMaskBits);
     ccd.image = narrow(file.ccd.image);
     ccd.ivar = narrow(file.ccd.ivar);
-    ccd.header = std::move(file.header);
+    ccd.headers.emplace_back(in.image, std::move(file.header));
   }
-  if (!in.model.empty()) ccd.model = read_image(in.model, "MODEL", in.verify);
-  if (!in.residual.empty()) ccd.residual = read_image(in.residual, "RESIDUAL", in.verify);
+  const auto read = [&](const std::string& path, const char* name) {
+    if (path.empty()) return Array2D<float>();
+    ImageFile file = read_image(path, name, in.verify);
+    ccd.headers.emplace_back(path, std::move(file.header));
+    return std::move(file.pixels);
+  };
+  ccd.model = read(in.model, "MODEL");
+  ccd.residual = read(in.residual, "RESIDUAL");
   require_room(in.image, ccd.image, nspec);
   require_room(in.model, ccd.model, nspec);
   require_room(in.residual, ccd.residual, nspec);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fiberloom/formats/formats.hpp"
@@ -27,7 +28,7 @@ struct Picture {
 
 struct CcdImages {
   Array2D<float> image, ivar, model, residual;  ///< image and ivar masked; empty: not given
-  HeaderCards header;                           ///< of the image
+  std::vector<std::pair<std::string, HeaderCards>> headers;  ///< of what was given, by its path
   /// All of what a comparison of image and model needs.
   [[nodiscard]] bool complete() const { return !ivar.empty() && !model.empty(); }
   [[nodiscard]] const Array2D<float>& any() const;

@@ -136,6 +136,11 @@ void note_other(const std::string& path, const HeaderCards& header, const char* 
   report.notes.push_back(path + " is of " + key + " " + *its + ", the frame of " + *ours + ".");
 }
 
+/// The same of what belongs to one exposure.
+void note_other_exposure(const std::string& path, const HeaderCards& header, FrameReport& report) {
+  for (const char* key : {"CAMERA", "NIGHT", "EXPID"}) note_other(path, header, key, report);
+}
+
 /// What a PSF adds: traces, the residual along them, the noise that a bin must have.
 void add_traces(FrameReport& report, const CcdImages& ccd, const ReportInput& in) {
   const std::string& path = in.psf;
@@ -191,6 +196,7 @@ Array2D<float> pull_of_bins(const FrameReport& report, const Array2D<double>& ex
 
 void add_truth_pulls(FrameReport& report, const ReportInput& in) {
   const TruthFile truth = read_truth(in.truth, in.verify);
+  note_other_exposure(in.truth, truth.header, report);
   add_truth(report.targets, report.fibers, truth.fibermap);
   const Array2D<double> expected = expected_flux(report.frame, truth);
   report.truth_pull = pull_of_bins(report, expected);
@@ -362,9 +368,7 @@ FrameReport gather(const ReportInput& input, std::int64_t bundle_size) {
     report.notes.emplace_back(
         "No CCD images were given (--image, --model, --residual, or --summary that names them).");
   }
-  for (const char* key : {"CAMERA", "NIGHT", "EXPID"}) {
-    note_other(in.image, ccd.header, key, report);
-  }
+  for (const auto& [path, header] : ccd.headers) note_other_exposure(path, header, report);
   add_traces(report, ccd, in);
   if (!ccd.any().empty()) report.pictures = make_pictures(ccd, fiber_part(ccd, report.traces));
   add_pulls(report, ccd, in);
