@@ -11,6 +11,7 @@
 #include "fiberloom/simulate/simulated_psf.hpp"
 #include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
 #include "loom/files/output_files.hpp"
 #include "loom/fits/raw_table.hpp"
 
@@ -92,6 +93,18 @@ PsfFile camera_psf(const SimulateJob& job, const Camera& camera, const std::stri
   return file;
 }
 
+/// Throws kFiberRange where more fibres than the PSF has are asked for by their number: what a job
+/// asks for where nothing is said means all of a smaller one, which is told of.
+void check_fibers(const SimulateJob& job, const PsfModel& psf, const Observer& observer) {
+  if (job.nspec <= psf.nfiber()) return;
+  const std::string name = job.psf.empty() ? "simulate: the PSF that is made" : job.psf;
+  if (job.nspec != SimulateJob().nspec) {
+    throw Error(kFiberRange, print("%s: has %d fibres, --nspec %d asks for more", name.c_str(),
+                                   psf.nfiber(), job.nspec));
+  }
+  observer.info(print("%s: has %d fibres, all are lit", name.c_str(), psf.nfiber()));
+}
+
 /// Of a kind that no writer has: the file that was given, HDU by HDU.
 void write_camera_psf(const SimulateJob& job, const PsfFile& psf, const std::string& path) {
   if (psf.model.shape) return write_moved_psf(path, job.psf, job.verify, {}, {}, job.overwrite);
@@ -124,6 +137,7 @@ void write_exposure(const SimulateJob& job, const ExposureOptions& o, SimulatedE
 
   e.targets.resize(nlit);
   TruthFile truth;
+  truth.header = exposure_header(o, e.camera);
   truth.wave = std::move(e.truth_wave);
   truth.flux = std::move(e.truth_flux);
   truth.fibermap = to_table(make_fibermap(e.targets, nlit, TruthColumns::kYes));
@@ -243,7 +257,6 @@ SimulateSummary simulate_cameras(const SimulateJob& job, Executor& executor,
   std::vector<NamedFile> outputs;
   for (const std::string& path : files) outputs.push_back({"output", path});
   check_distinct(outputs, std::array<NamedFile, 1>{{{"--psf", job.psf}}});
-  make_folders(job.directory);
   remove_dead_temporaries(files);
   for (const std::string& path : files) check_output(path, job.overwrite);
   SimulateSummary summary;
@@ -251,6 +264,7 @@ SimulateSummary simulate_cameras(const SimulateJob& job, Executor& executor,
                     std::max(job.nspec, 1));
   for (std::size_t c = 0; c < cameras.size(); ++c) {
     const PsfFile psf = camera_psf(job, cameras[c], job.cameras[c]);
+    check_fibers(job, psf.model, observer);
     summary.nspec = std::max(summary.nspec, std::min(job.nspec, psf.model.nfiber()));
     for (int exposure = 1; exposure <= job.exposures; ++exposure) {
       ExposureOptions o;
@@ -266,6 +280,7 @@ SimulateSummary simulate_cameras(const SimulateJob& job, Executor& executor,
       compute.stop();
       const Span write(tracer, "write");
       if (exposure == 1) {  // not before the PSF has shown that it will do
+        make_folders(job.directory);
         summary.files.push_back(psf_path(job, job.cameras[c]));
         write_camera_psf(job, psf, summary.files.back());
       }

@@ -22,7 +22,7 @@ inline constexpr int kMostExposures = 10000;
 struct SimulateJob {
   std::string directory;                   ///< made when it is not there
   std::vector<std::string> cameras{"r0"};  ///< band b, r, z and spectrograph 0-9
-  int nspec = 500;                         ///< fibres that are lit; the PSF has all of its own
+  int nspec = 500;                         ///< fibres that are lit: the first ones of the PSF
   int exposures = 1;                       ///< numbered from 1
   std::uint64_t seed = 1;
   std::string psf;  ///< use this PSF file instead of making one; empty: make
@@ -40,7 +40,8 @@ struct SimulateSummary {
 
 /// Writes DIR/psf-CAM.fits, DIR/preproc-CAM-EXPID.fits and DIR/truth-CAM-EXPID.fits, EXPID with 8
 /// digits. Files depend on the job alone, not on the executor, the date or the machine. Throws
-/// kUsage for a camera name that is none, and what reading and writing throw.
+/// kUsage for a camera name that is none, kFiberRange where a PSF has fewer fibres than are asked
+/// for (but for 500, which means all of a smaller one), and what reading and writing throw.
 [[nodiscard]] SimulateSummary simulate_cameras(const SimulateJob& job, Executor& executor,
                                                const Observer& observer = {},
                                                Tracer* tracer = nullptr);

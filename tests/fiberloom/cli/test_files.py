@@ -101,6 +101,13 @@ class Over(Case):
             self.assertEqual([p for p in folder.rglob("*") if p.is_file()], [kept])
             shutil.rmtree(folder)
 
+    def test_no_fibres_are_simulated_that_the_psf_does_not_have(self):
+        for fibres, psf in ((501, []), (26, ["--psf", self.psf])):
+            result = self.program("simulate", "-q", "-o", self.out / "none", "--nspec", fibres, *psf)
+            self.assertEqual((result.returncode, len(result.stderr.splitlines())), (22, 1), result.stderr)
+            self.assertIn(f"--nspec {fibres} asks for more", result.stderr)
+            self.assertFalse((self.out / "none").exists())
+
     @staticmethod
     def line(*paths):
         return " ".join(f'"{path}"' for path in paths) + "\n"
