@@ -185,6 +185,16 @@ void take_settings(const std::vector<night::JobSetting>& settings, const std::st
   }
 }
 
+/// Throws kUsage for options of a step that the chain does not have: a job file may hold those of
+/// all steps, whoever names one here means it.
+void check_settings(const NightCommand& c) {
+  for (const std::string& text : c.settings) {
+    const std::string step = chain::parse_step_setting(text).step;
+    if (chain::has_step(c.chain, chain::find_step(step).value())) continue;
+    throw Error(Status::kUsage, "--set " + text + ": no step " + step + " in what is asked for");
+  }
+}
+
 /// Throws kUsage for a chain that is none.
 void finish_chain(const Given& given, NightCommand& c) {
   const auto step_of = [](const std::string& name) {
@@ -204,6 +214,7 @@ void finish_chain(const Given& given, NightCommand& c) {
   }
   c.chain.until = step_of(c.until);
   if (!c.only.empty()) c.chain.only = step_of(c.only);
+  if (c.is_chain()) check_settings(c);
   if (!c.only.empty() && c.watching) {
     throw Error(Status::kUsage, "night: --watch makes what is not there yet: without --only");
   }

@@ -384,7 +384,7 @@ method = 'desispec'
                 self.assertIn(words, result.stderr)
                 self.assertEqual(len(result.stderr.strip().splitlines()), 1)
         for words in (["--set", "sky.method"], ["--set", "sky.method=x"], ["--set", "coadd.lin_step=1", "--set", "coadd.log10_step=1e-4"]):
-            fiberloom("night", self.raw, "-o", self.out, "--until", "sky", "-q", *words, code=2)
+            self.night("-q", *words, code=2)
 
     def run_json(self, *arguments):
         path = self.work / "summary.json"
@@ -402,6 +402,10 @@ method = 'desispec'
                 (["--catalogue", "x.sqlite"], 2, "--catalogue is for --until catalogue"),
                 (["--until", "sky", "--catalogue", "x.sqlite"], 2, "--catalogue is for --until catalogue"),
                 (["--until", "sky", "--set", "catalogue.wait=3"], 2, "catalogue: no step with options of its own"),
+                (["--until", "sky", "--set", "coadd.nsig=5"], 2, "--set coadd.nsig=5: no step coadd in what is asked for"),
+                (["--only", "sky", "--set", "fiberflat.method=desispec"], 2, "no step fiberflat"),
+                (["--until", "sky", "--fiberflats", self.raw, "--set", "fiberflat.method=desispec"], 2, "no step fiberflat"),
+                (["--until", "sky", "--psf", "calib/psf-{camra}.fits"], 2, "found {camra}, expected {night}, {expid} or {camera}"),
                 (["--only", "catalogue", "--catalogue", "/nowhere/x.sqlite"], 30, "/nowhere/x.sqlite: unable to open"),
                 (["--only", "catalogue", "--catalogue", "postgresql://nobody@127.0.0.1:9/x"], 85, "127.0.0.1"),
                 (["--until", "sky", "--fiberflats", "/nowhere"], 10, "/nowhere: no such folder"),

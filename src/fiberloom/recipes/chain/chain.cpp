@@ -53,12 +53,15 @@ std::string database_of(const ChainRequest& request, const std::string& output) 
                                               : request.catalogue;
 }
 
+bool has_step(const ChainRequest& request, Step step) {
+  if (step == Step::kFiberFlat && !request.flats.empty()) return false;
+  if (step == Step::kStdStars && !request.stars.empty()) return false;
+  return request.only ? step == *request.only : step <= request.until;
+}
+
 void check(const ChainRequest& request) {
   check(request.options);
-  const Step last = request.only.value_or(request.until);
-  const bool fits_stars = request.only ? last == Step::kStdStars : last >= Step::kStdStars;
-  if (fits_stars && request.stars.empty() &&
-      (request.models.empty() || request.passbands.empty())) {
+  if (has_step(request, Step::kStdStars) && (request.models.empty() || request.passbands.empty())) {
     throw Error(Status::kUsage,
                 "night: standard stars need models and passbands: give --starmodels and --filters, "
                 "or --stdstars with files that are there");

@@ -37,6 +37,9 @@ struct ChainRequest {
 /// The database of the last step, a URL or an absolute path.
 [[nodiscard]] std::string database_of(const ChainRequest& request, const std::string& output);
 
+/// Whether the chain that is asked for has such a step: not one whose files come from elsewhere.
+[[nodiscard]] bool has_step(const ChainRequest& request, Step step);
+
 /// Throws kUsage where a step lacks what it needs from elsewhere.
 void check(const ChainRequest& request);
 
