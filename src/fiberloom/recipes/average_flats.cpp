@@ -2,12 +2,14 @@
 #include "fiberloom/recipes/average_flats.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "fiberloom/calibrate/flat_average.hpp"
@@ -20,6 +22,8 @@ namespace {
 
 using calibrate::LampFlat;
 using calibration::about;
+
+constexpr const char* kCameraWord = "{camera}";
 
 /// The files of one camera, lamp by lamp.
 struct CameraFlats {
@@ -102,7 +106,21 @@ std::map<int, FiberFlat> average_band(std::vector<LampFlat> flats, const std::st
 }
 
 std::string output_of(const CalibrationJob& job, const std::string& camera) {
-  return replaced(job.output, "{camera}", camera);
+  return replaced(job.output, kCameraWord, camera);
+}
+
+/// Throws kUsage where the name of the output has a word that stands for nothing, or none.
+void check_pattern(const CalibrationJob& job, const ByCamera& all) {
+  const std::array<std::string_view, 1> known{kCameraWord};
+  const std::string word = unknown_word(job.output, known);
+  if (!word.empty()) {
+    throw Error(Status::kUsage,
+                "fiberflat: output " + job.output + ": found " + word + ", expected {camera}");
+  }
+  if (all.size() < 2 || output_of(job, "b0") != output_of(job, "b1")) return;
+  throw Error(Status::kUsage,
+              "fiberflat: --flats are of " + std::to_string(all.size()) +
+                  " cameras, expected {camera} in the name of the output: " + job.output);
 }
 
 void write_average(const CalibrationJob& job, const std::string& camera, const CameraFlats& files,
@@ -132,11 +150,7 @@ long lamp_of(const std::string& program) {
 
 AverageFlatsSummary average_fiber_flats(const CalibrationJob& job, const Observer& observer) {
   const ByCamera all = sort_flats(job.flats);
-  if (all.size() > 1 && output_of(job, "b0") == output_of(job, "b1")) {
-    throw Error(Status::kUsage,
-                "fiberflat: --flats are of " + std::to_string(all.size()) +
-                    " cameras, expected {camera} in the name of the output: " + job.output);
-  }
+  check_pattern(job, all);
   std::vector<NamedFile> outputs, inputs;
   for (const auto& [camera, files] : all) {
     outputs.push_back({"output", output_of(job, camera)});

@@ -361,6 +361,7 @@ class Calibration(unittest.TestCase):
         result = self.done("fiberflat", "--flats", nowhere, "-o", alone)
         self.assertIn("no FIBERASSIGN_X", result.stderr)
         self.assert_refused(2, ["{camera} in the name"], "fiberflat", "--flats", *flats, "-o", alone, "-q")
+        self.assert_refused(2, ["found {camra}, expected {camera}"], "fiberflat", "--flats", flats[0], "-o", self.out / "night-{camra}.fits", "-q")
         self.assert_refused(2, ["one of the two"], "fiberflat", "-i", self.lamp, "--flats", *flats, "-o", alone)
         self.assert_refused(2, ["exposure", "of camera r0 is in", "each once"], "fiberflat", "--flats", *flats, flats[0], "-o", pattern)
         self.assert_refused(2, ["one of the two"], "fiberflat", "-o", alone)

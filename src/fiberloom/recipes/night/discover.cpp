@@ -2,6 +2,7 @@
 #include "fiberloom/recipes/night/discover.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "fiberloom/recipes/night/frame_cost.hpp"
 #include "loom/base/error.hpp"
@@ -23,6 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::array<std::string_view, 3> kPsfWords{"{night}", "{expid}", "{camera}"};
 constexpr int kDepth = 4;  // preproc/NIGHT/EXPID/file, and one to spare
 
 bool all_digits(const std::string& text) {
@@ -71,7 +74,13 @@ enum class Found { kNo, kYes };
 /// Makes tasks of image paths and keeps what they share.
 class TaskMaker {
  public:
-  explicit TaskMaker(const FrameRequest& request) : request_(request) {}
+  /// Throws kUsage where the pattern of PSFs has a word that stands for nothing.
+  explicit TaskMaker(const FrameRequest& request) : request_(request) {
+    const std::string word = unknown_word(request.psf_pattern, kPsfWords);
+    if (word.empty()) return;
+    throw Error(Status::kUsage, "PSFs at " + request.psf_pattern + ": found " + word +
+                                    ", expected {night}, {expid} or {camera}");
+  }
 
   /// `found`: in a folder, where nobody has named it.
   void add(const NamedFrame& named, Found found = Found::kNo) {
@@ -126,9 +135,12 @@ class TaskMaker {
   [[nodiscard]] std::string find_psf(const std::string& image_path, const FrameTask& task,
                                      const std::string& expid) const {
     if (!request_.psf_pattern.empty()) {
-      std::string psf = replaced(request_.psf_pattern, "{night}", task.night);
-      psf = replaced(std::move(psf), "{expid}", expid);
-      return replaced(std::move(psf), "{camera}", task.camera);
+      std::string psf = request_.psf_pattern;
+      const std::array<std::string, kPsfWords.size()> values{task.night, expid, task.camera};
+      for (std::size_t w = 0; w < values.size(); ++w) {
+        psf = replaced(std::move(psf), std::string(kPsfWords[w]), values[w]);
+      }
+      return psf;
     }
     const fs::path image = image_path;
     const std::string own = "psf-" + task.name + ".fits", shared = "psf-" + task.camera + ".fits";

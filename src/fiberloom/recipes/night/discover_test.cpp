@@ -109,6 +109,21 @@ TEST_F(DiscoverTest, PutsNightExposureAndCameraIntoThePattern) {
   EXPECT_EQ(find_frames(r)[0].job.psf, "/calib/20261121/psf-r0-00000011.fits");
 }
 
+TEST_F(DiscoverTest, AWordOfThePatternThatStandsForNothingIsRefused) {
+  put_tree();
+  FrameRequest r = request();
+  r.psf_pattern = "/calib/{night}/psf-{camra}.fits";
+  try {
+    (void)find_frames(r);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::kUsage);
+    EXPECT_NE(std::string(error.what()).find("found {camra}, expected {night}"), std::string::npos);
+  }
+  r.psf_pattern = "/calib/{2026}/psf-{camera}.fits";  // a name may have braces
+  EXPECT_TRUE(find_frames(r)[0].job.psf.starts_with("/calib/{2026}/psf-"));
+}
+
 TEST_F(DiscoverTest, CompressedOutputsEndInGz) {
   put_tree();
   FrameRequest r = request();
