@@ -34,6 +34,7 @@ SpectraReader::SpectraReader(FitsReader file, AndMask and_mask)
     : path_(file.path()), file_(std::move(file)), unpacked_(std::make_shared<Unpacked>()) {
   header_ = file_->hdus().front().user_header();
   const formats::SdssKind kind = formats::sdss_kind(*file_);
+  sdss_ = kind != formats::SdssKind::kNone;
   if (kind == formats::SdssKind::kNone) open_desi(*file_);
   if (kind == formats::SdssKind::kPlate) open_plate(*file_, and_mask);
   if (kind == formats::SdssKind::kFrame) open_sdss_frame(*file_, and_mask);

@@ -46,6 +46,8 @@ class SpectraReader {
   [[nodiscard]] std::size_t nspec() const noexcept { return nspec_; }
   /// Has each spectrum wavelengths of its own (spCFrame)? read() then gives one at a time.
   [[nodiscard]] bool has_own_waves() const noexcept { return !waves_.empty(); }
+  /// Is it a file of SDSS's, with an ANDMASK?
+  [[nodiscard]] bool is_sdss() const noexcept { return sdss_; }
   /// A row for each spectrum; exp_fibermap, of coadds: a row for each exposure of each target.
   std::optional<Table> fibermap, scores, exp_fibermap;
 
@@ -80,6 +82,7 @@ class SpectraReader {
   void read_rows(const fits::Hdu& hdu, std::span<const std::size_t> rows, T* out) const;
 
   std::string path_;
+  bool sdss_ = false;
   std::optional<fits::FitsReader> file_;  ///< closed where `whole_` has all of it
   std::optional<Spectra> whole_;          ///< of a spec file, which holds one target
   HeaderCards header_;

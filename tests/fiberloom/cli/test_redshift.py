@@ -333,7 +333,7 @@ class Files(Case):
         for options in (many, ("--method", "redrock", "--no-sky-continuum", *shares),
                         ("--method", "redrock", "--least-coverage", "0.9", *shares), ("--no-evidence", *shares),
                         ("--archetypes-no-legendre", "--archetype-nnearest", "2", "--archetype-legendre-prior", "1",
-                         "--archetype-legendre-degree", "1"), ("--cosmics-nsig", "4", "--zminfit-npoints", "9")):
+                         "--archetype-legendre-degree", "1"), ("--cosmics-nsig", "4", "--zminfit-npoints", "9"), ("--use-andmask",)):
             self.redshifts(*options, "-n", "1")
             for name in options:
                 if name.startswith("--") and name not in ("--method", "--no-evidence"):

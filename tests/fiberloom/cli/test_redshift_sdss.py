@@ -210,6 +210,7 @@ class Sdss(Case):
         masked.write_bytes(self.plate_bytes(mask=range(100, 140)))
         plain = self.redshifts(inputs=masked)
         used = self.redshifts("--use-andmask", inputs=masked)
+        self.assertNotIn("--use-andmask is ignored", self.warnings)
         lost = [a - b for a, b in zip(plain["NPIXELS"], used["NPIXELS"])]
         self.assertTrue(all(38 <= n <= 40 for n in lost), lost)  # a spike or two are lost anyway
         self.check_truth(used)

@@ -116,6 +116,7 @@ void RedshiftInputs::open_files(const RedshiftJob& job, const Observer& observer
     throw Error(Status::kUsage, "--model: each fibre of " + input.path +
                                     " has wavelengths of its own; expected none of its kind");
   }
+  tell_of_and_mask(job, files_, observer);
   header_ = files_.front().header();
   FluxUnits units;
   bool all_have_width = true;

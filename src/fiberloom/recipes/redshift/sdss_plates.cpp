@@ -121,6 +121,15 @@ std::vector<SdssInput> sdss_inputs(const RedshiftJob& job, const Observer& obser
   return out;
 }
 
+void tell_of_and_mask(const RedshiftJob& job, const std::deque<SpectraReader>& files,
+                      const Observer& observer) {
+  if (!job.options.use_and_mask) return;
+  if (std::any_of(files.begin(), files.end(), [](const auto& file) { return file.is_sdss(); })) {
+    return;
+  }
+  observer.warn("--use-andmask is ignored: none of these files is SDSS's");
+}
+
 std::vector<std::string> frames_behind(const RedshiftJob& job) {
   std::vector<std::string> out;
   for (const std::string& path : job.inputs) {

@@ -3,6 +3,7 @@
 // who their targets are.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,10 @@ struct SdssInput {
 /// that all have a photoPosPlate file beside them THING_IDs come from these. Throws what the
 /// readers throw.
 [[nodiscard]] std::vector<SdssInput> sdss_inputs(const RedshiftJob& job, const Observer& observer);
+
+/// Warns of --use-andmask where none of the files has an ANDMASK.
+void tell_of_and_mask(const RedshiftJob& job, const std::deque<SpectraReader>& files,
+                      const Observer& observer);
 
 /// With --use-frames: the files that a job reads beside its inputs; none of those that cannot be
 /// read.
