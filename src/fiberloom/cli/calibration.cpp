@@ -25,9 +25,7 @@ void add_calibration_options(Options& options, CalibrationCommand& c) {
   for (const CalibrationOptionRow& row : calibration_option_rows()) {
     if (belongs_to(row, c.job.step)) loom::add_row(options, row, c.job);
   }
-  options.flag(
-      "--no-clobber", [&c] { c.job.overwrite = Overwrite::kNo; },
-      "refuse to replace an existing file");
+  add_no_clobber_option(options, c.job.overwrite);
   add_verify_option(options, c.job.verify);
   add_step_options(options, c.run);
 }

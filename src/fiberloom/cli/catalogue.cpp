@@ -185,9 +185,7 @@ Command make_query() {
                                "of the answer");
   options.add("-o,--output", &state->output, "file; - is standard output",
               {.value = "FILE", .shows_default = true});
-  options.flag(
-      "--no-clobber", [state] { state->job.overwrite = Overwrite::kNo; },
-      "refuse to replace an existing file");
+  add_no_clobber_option(options, state->job.overwrite);
   options.add("--seconds", &state->job.seconds, "give the query up after so many; 0: never",
               {.interval = at_least(0), .shows_default = true});
   add_selection_options(options, state->job.selection, state->words);
@@ -220,9 +218,7 @@ Command make_export() {
   options.choice<AnswerFormat>("--format", &state->job.format,
                                {{"fits", AnswerFormat::kFits}, {"parquet", AnswerFormat::kParquet}},
                                "of the file; Parquet has no lists: COEFF_0, COEFF_1 ...");
-  options.flag(
-      "--no-clobber", [state] { state->job.overwrite = Overwrite::kNo; },
-      "refuse to replace an existing file");
+  add_no_clobber_option(options, state->job.overwrite);
   add_database_option(options, state->job.database, state->job.wait_s);
   add_selection_options(options, state->job.selection, state->words);
   options.group("Running");

@@ -20,9 +20,7 @@ struct CoaddCommand {
 
 void add_coadd_options(Options& options, CoaddCommand& c) {
   for (const CoaddOptionRow& row : coadd_option_rows()) loom::add_row(options, row, c.job);
-  options.flag(
-      "--no-clobber", [&c] { c.job.overwrite = Overwrite::kNo; },
-      "refuse to replace an existing file");
+  add_no_clobber_option(options, c.job.overwrite);
   add_verify_option(options, c.job.verify);
   add_step_options(options, c.run);
 }

@@ -51,9 +51,7 @@ void add_file_options(Options& options, ExtractCommand& c, const JobOptions& to)
               "one for each fibre of the PSF");
   options.add("-f,--fibermap", &c.job.fibermap, "fibermap; default: that of the image, or none");
   add_job_options(options, group, to);
-  options.flag(
-      "--no-clobber", [&c] { c.job.overwrite = Overwrite::kNo; },
-      "refuse to replace an existing output");
+  add_no_clobber_option(options, c.job.overwrite);
 }
 
 void add_running_options(Options& options, ExtractCommand& c) {

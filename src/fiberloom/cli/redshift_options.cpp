@@ -86,9 +86,7 @@ void add_file_options(Options& options, RedshiftCommand& c) {
   options.add("-d,--details,--output", &c.job.details, "chi2 at every redshift, all minima (.h5)");
   options.add("--model", &c.job.model, "best models to write (.fits)");
   loom::add_rows(options, redshift_option_rows(), "Files", c.job);
-  options.flag(
-      "--no-clobber", [&c] { c.job.overwrite = Overwrite::kNo; },
-      "refuse to replace an existing output");
+  add_no_clobber_option(options, c.job.overwrite);
   add_verify_option(options, c.job.verify);
 }
 

@@ -161,9 +161,7 @@ void add_camera_options(Options& options, SimulateJob& job) {
   options.flag(
       "--defects", [&job] { job.defects = WithDefects::kYes; },
       "dead columns and blocks, saturated rows, a bad amplifier");
-  options.flag(
-      "--no-clobber", [&job] { job.overwrite = Overwrite::kNo; },
-      "refuse to replace existing files");
+  add_no_clobber_option(options, job.overwrite);
 }
 
 void add_night_options(Options& options, SimulateCommand& state) {

@@ -66,9 +66,7 @@ Command make_templates() {
       "--method", &job.method, {{"PCA", redshift::Method::kPca}, {"NMF", redshift::Method::kNmf}},
       "principal components, or factors without negative numbers");
   options.add("--nbasis", &job.nbasis, "vectors", {.interval = above(0), .shows_default = true});
-  options.flag(
-      "--no-clobber", [&job] { job.overwrite = Overwrite::kNo; },
-      "refuse to replace an existing file");
+  add_no_clobber_option(options, job.overwrite);
   command.run = [state](const Invocation&) { return run_templates(*state); };
   return command;
 }

@@ -29,6 +29,12 @@ void add_log_options(Options& options, LogOptions& log) {
                .word_case = WordCase::kLowered});
 }
 
+void add_no_clobber_option(Options& options, Overwrite& overwrite) {
+  options.flag(
+      "--no-clobber", [&overwrite] { overwrite = Overwrite::kNo; },
+      "refuse to replace an existing output");
+}
+
 void add_thread_option(Options& options, std::size_t& threads) {
   options.add("--threads", &threads,
               "number of threads; default: affinity mask, cgroup quota or SLURM_CPUS_PER_TASK, "

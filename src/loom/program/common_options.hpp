@@ -7,6 +7,7 @@
 #include <string>
 
 #include "loom/base/log.hpp"
+#include "loom/files/atomic_file.hpp"
 #include "loom/program/options.hpp"
 
 namespace loom {
@@ -20,6 +21,9 @@ struct LogOptions {
   [[nodiscard]] LogLevel threshold() const;
 };
 void add_log_options(Options& options, LogOptions& log);
+
+/// --no-clobber: what `overwrite` is without it stays.
+void add_no_clobber_option(Options& options, Overwrite& overwrite);
 
 /// --threads; 0: what the machine and the batch system grant.
 void add_thread_option(Options& options, std::size_t& threads);

@@ -86,9 +86,7 @@ Command make_map() {
               {.required = true});
   options.add("-o,--output", &state->maps.folder, "where the maps go",
               {.value = "DIR", .required = true});
-  options.flag(
-      "--no-clobber", [state] { state->maps.overwrite = Overwrite::kNo; },
-      "refuse to replace existing files");
+  add_no_clobber_option(options, state->maps.overwrite);
   options.add("--json", &state->json, "summary as JSON; - is standard output");
   add_rows(options, read_option_rows(), kReadOptions, state->data);
   add_rows(options, map_option_rows(), kMapOptions, state->maps);

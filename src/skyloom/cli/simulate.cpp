@@ -155,9 +155,7 @@ Command make_simulate() {
   }
   add_rows(options, map_option_rows(), kMapOptions, state->maps);
   options.group("Running");
-  options.flag(
-      "--no-clobber", [state] { state->maps.overwrite = Overwrite::kNo; },
-      "refuse to replace existing files");
+  add_no_clobber_option(options, state->maps.overwrite);
   options.add("--memory", &state->memory,
               "most that maps may take: known before they are begun; default: no bound",
               {.value = "BYTES"});

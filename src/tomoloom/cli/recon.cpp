@@ -85,8 +85,7 @@ void add_files(Options& options, ReconCommand& command) {
               "the volume: an HDF5 file, or a folder (--format tiff, or NAME.zarr); of many scans "
               "the folder of NAME_rec.h5",
               {.required = true});
-  options.flag(
-      "--no-clobber", [&job] { job.overwrite = Overwrite::kNo; }, "refuse to replace the output");
+  add_no_clobber_option(options, job.overwrite);
   options.flag("--resume", &job.resume,
                "keep what is done when interrupted (OUTPUT.part), and go on from there");
   options.add("--json", &command.json, "summary as JSON; - is standard output");

@@ -48,9 +48,7 @@ Command make_simulate() {
     add_rows(options, simulate_option_rows(), group, job);
   }
   options.group("Running");
-  options.flag(
-      "--no-clobber", [&job] { job.overwrite = Overwrite::kNo; },
-      "refuse to replace existing files");
+  add_no_clobber_option(options, job.overwrite);
   add_thread_option(options, state->threads);
   add_log_options(options, state->log);
   command.run = [state](const Invocation&) { return run_simulate(*state); };
