@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <numbers>
@@ -207,6 +208,18 @@ std::vector<std::int64_t> parse_numbers(const std::string& option,
   return out;
 }
 
+namespace {
+
+/// GALAXY, QSO and STAR in letters of either case; others as they are.
+std::string class_named(const std::string& text) {
+  std::string upper = text;
+  std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return std::toupper(c); });
+  const bool known = upper == "GALAXY" || upper == "QSO" || upper == "STAR";
+  return known ? upper : text;
+}
+
+}  // namespace
+
 std::vector<std::string> selectable() {
   std::vector<std::string> out;
   for (const Origin& origin : kOrigins) out.emplace_back(origin.name);
@@ -216,7 +229,8 @@ std::vector<std::string> selectable() {
 db::Query query_of(const Selection& s) {
   Builder builder{origin_of(s.from)};
   if (s.cone) builder.cone(*s.cone);
-  std::vector<std::string> classes = s.classes;
+  std::vector<std::string> classes;
+  for (const std::string& text : s.classes) classes.push_back(class_named(text));
   builder.one_of("spectype", "--class", classes);
   builder.one_of("targetid", "--targetid", s.targetids);
   builder.one_of("tileid", "--tileid", s.tileids);

@@ -208,9 +208,30 @@ Table zcatalog_of(const AnswerColumns& answer) {
   return out;
 }
 
+/// Throws kUsage for a name that says another format than the one that is written: whoever reads
+/// the file goes by it.
+void check_ending(const QueryJob& job) {
+  struct Ending {
+    const char* text;
+    AnswerFormat format;
+    const char* name;
+  };
+  static constexpr Ending kEndings[] = {{".fits", AnswerFormat::kFits, "fits"},
+                                        {".fits.gz", AnswerFormat::kFits, "fits"},
+                                        {".parquet", AnswerFormat::kParquet, "parquet"},
+                                        {".csv", AnswerFormat::kCsv, "csv"},
+                                        {".json", AnswerFormat::kJson, "json"}};
+  for (const Ending& ending : kEndings) {
+    if (!job.output.ends_with(ending.text) || ending.format == job.format) continue;
+    throw Error(Status::kUsage, job.output + ": expected --format " + ending.name +
+                                    " with this name, or another name");
+  }
+}
+
 }  // namespace
 
 void check_answer(const QueryJob& job) {
+  check_ending(job);
   std::vector<NamedFile> catalogue;
   if (is_catalogue_file(job.database)) {  // with what SQLite keeps beside it
     const std::string path = db::sqlite_path(job.database);
