@@ -35,7 +35,8 @@ void print_lines(const std::vector<std::string>& lines) {
 }
 
 int run_dry(const NightCommand& command) {
-  const night::BatchPlan plan = night::plan_night(command.job);
+  Console console(command.log.threshold());
+  const night::BatchPlan plan = night::plan_night(command.job, console.observer());
   const night::PipelineOptions options =
       night::complete_options(command.job.pipeline, command.job.request, Engine());
   print_lines(command.is_chain() ? chain_table(plan, options) : plan_table(plan, options));

@@ -135,7 +135,7 @@ std::vector<std::string> submit(const std::vector<JobArray>& arrays,
 }  // namespace
 
 int submit_night(const NightCommand& command, const Observer& observer) {
-  const night::BatchPlan plan = night::plan_night(command.job);
+  const night::BatchPlan plan = night::plan_night(command.job, observer);
   const auto forecasts = night::forecast(plan, command.job.pipeline.retry);
   const std::vector<JobArray> arrays =
       chain::job_arrays(plan, forecasts, static_cast<std::size_t>(command.array_size));

@@ -177,6 +177,9 @@ class Chooses(Case):
     def test_by_targetid_condition_and_number(self):
         self.assertEqual(self.shown(self.page(self.redrock)), [0, 1, 2, 3])
         self.assertEqual(self.shown(self.page(self.redrock, "--targetids", f"{self.targets.ids[1]},{self.targets.ids[2]}")), [1, 2])
+        some = self.report(self.redrock, "--targetids", f"{self.targets.ids[1]},77777")
+        self.assertEqual((some.returncode, len(some.stderr.splitlines())), (0, 1), some.stderr)
+        self.assertIn("1 of 2 targets of --targetids are in none of the files", some.stderr)
         self.assertEqual(self.shown(self.page(self.redrock, "--only", "SPECTYPE==GALAXY and ZWARN==0")), [0, 2])
         self.assertEqual(self.shown(self.page(self.redrock, "--only", "Z>5")), [])
         page = self.page(self.redrock, "--most", "2")

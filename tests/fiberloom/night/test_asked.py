@@ -41,6 +41,14 @@ class Asked(Case):
         self.assertEqual(len(said.splitlines()), 1)
         self.assertIn(f"{self.frame_path('b0', 1)} and 1 more are of a run with another --compress", said)
 
+    def test_exposures_and_cameras_that_are_not_there_are_told_of(self):
+        self.tree.add_exposures(1, cameras=("b0", "r0"))
+        told = "no frame here of exposure 77, camera z0, which was asked for"
+        for more in ((), ("--dry-run",)):
+            said = self.night_ok("-q", "-e", "1,77", "--cameras", "r0,z0", *more).stderr_text
+            self.assertEqual((len(said.splitlines()), told in said), (1, True), said)
+        self.assertEqual(list(self.outputs()), ["20261121/00000001/frame-r0-00000001.fits"])
+
     def test_an_answer_is_no_file_of_the_run(self):
         image = self.tree.add("r0", 1)
         self.night_ok("-q")

@@ -26,6 +26,26 @@ std::vector<Task> find_tasks(const FrameRequest& request) {
   return tasks;
 }
 
+/// Exposures and cameras that were asked for by name, and of which there is no frame.
+void warn_of_absent(const FrameRequest& request, const std::vector<Task>& frames,
+                    const Observer& observer) {
+  std::string absent;
+  const auto look = [&](const auto& asked, const char* what, const auto& name_of, auto has) {
+    for (const auto& one : asked) {
+      const auto it_has = [&](const Task& task) { return has(frame_of(task), one); };
+      if (std::any_of(frames.begin(), frames.end(), it_has)) continue;
+      absent += (absent.empty() ? "" : ", ") + std::string(what) + name_of(one);
+    }
+  };
+  look(
+      request.exposures, "exposure ", [](long expid) { return std::to_string(expid); },
+      [](const FrameTask& frame, long expid) { return frame.expid == expid; });
+  look(
+      request.cameras, "camera ", [](const std::string& camera) { return camera; },
+      [](const FrameTask& frame, const std::string& camera) { return frame.camera == camera; });
+  if (!absent.empty()) observer.warn("no frame here of " + absent + ", which was asked for");
+}
+
 std::vector<Task> frames_of(const std::vector<Task>& tasks) {
   std::vector<Task> frames;
   std::copy_if(tasks.begin(), tasks.end(), std::back_inserter(frames),
@@ -92,7 +112,7 @@ BatchJob batch_job(const NightJob& job, std::shared_ptr<ExtractKind> kind,
                    const Observer& observer) {
   const std::uint64_t kept_bytes = kept_of(kind->engine());
   BatchJob batch{.folder = run_folder(job.request.output), .kinds = kinds_of(job, std::move(kind))};
-  batch.plan = [&job] { return plan_night(job); };
+  batch.plan = [&job, observer] { return plan_night(job, observer); };
   batch.watch = job.watch;
   batch.find = [&job](const std::set<std::string>& skip) {
     FrameRequest request = job.request;
@@ -173,7 +193,7 @@ void check_files(const NightJob& job, const std::vector<Task>& tasks) {
   check_distinct(outputs, inputs);
 }
 
-BatchPlan plan_night(const NightJob& job) {
+BatchPlan plan_night(const NightJob& job, const Observer& observer) {
   std::vector<Task> tasks = find_tasks(job.request);
   if (tasks.empty()) {
     std::string where = job.request.input;  // empty where a job file names its frames
@@ -181,6 +201,7 @@ BatchPlan plan_night(const NightJob& job) {
     throw Error(Status::kNotFound,
                 where + ": no frames preproc-CAM-EXPID.fits[.gz|.fz] here that were asked for");
   }
+  warn_of_absent(job.request, tasks, observer);
   if (job.beyond) tasks = job.beyond->plan(std::move(tasks));
   if (tasks.empty()) {
     throw Error(Status::kNotFound, job.request.input + ": no exposure here that the step is for");

@@ -52,8 +52,9 @@ struct NightJob {
 void check_files(const NightJob& job, const std::vector<Task>& tasks);
 
 /// Finds and inspects; writes nothing. Throws kNotFound when there is no frame at all, kUsage where
-/// the folder's frames are made with other options.
-[[nodiscard]] BatchPlan plan_night(const NightJob& job);
+/// the folder's frames are made with other options. Warns of exposures and cameras that were asked
+/// for and of which there is no frame.
+[[nodiscard]] BatchPlan plan_night(const NightJob& job, const Observer& observer = {});
 
 /// Notes the tasks in the folder's plan before any of them is begun. Throws kUnwritable, kDiskFull.
 void keep_plan(const NightJob& job, const std::vector<Task>& tasks);

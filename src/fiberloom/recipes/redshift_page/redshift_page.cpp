@@ -84,21 +84,28 @@ struct Row {
 };
 
 /// Rows whose spectra are asked for.
-std::vector<Row> chosen_rows(const PageJob& job, const std::vector<RedshiftFile>& files) {
+std::vector<Row> chosen_rows(const PageJob& job, const std::vector<RedshiftFile>& files,
+                             const Observer& observer) {
   const std::unordered_set<std::int64_t> wanted(job.target_ids.begin(), job.target_ids.end());
   std::vector<Row> out;
-  bool any = wanted.empty();
+  std::unordered_set<std::int64_t> found;
   for (std::size_t f = 0; f < files.size(); ++f) {
     const Table* const fibermap = files[f].fibermap ? &*files[f].fibermap : nullptr;
     const std::vector<const Table*> tables{&files[f].redshifts, fibermap};
     const std::vector<std::int64_t> ids = *files[f].redshifts.integers("TARGETID", -1);
-    for (const std::int64_t id : ids) any |= wanted.contains(id);
+    for (const std::int64_t id : ids) {
+      if (wanted.contains(id)) found.insert(id);
+    }
     for (const std::size_t r : matching_rows(job.only, tables, "--only")) {
       if (wanted.empty() || wanted.contains(ids[r])) out.push_back({f, r});
     }
   }
-  if (!any) {
+  if (found.empty() && !wanted.empty()) {
     throw Error(kFiberRange, files.front().path + ": none of the targets of --targetids");
+  }
+  if (found.size() < wanted.size()) {
+    observer.warn(print("%zu of %zu targets of --targetids are in none of the files",
+                        wanted.size() - found.size(), wanted.size()));
   }
   return out;
 }
@@ -265,7 +272,7 @@ std::string redshift_page_html(const PageJob& job, Executor& executor, const Obs
   std::vector<RedshiftFile> files;
   for (const PageInput& input : job.inputs)
     files.push_back(read_redshifts(input.redshifts, job.verify));
-  std::vector<Row> rows = chosen_rows(job, files);
+  std::vector<Row> rows = chosen_rows(job, files, observer);
   const std::size_t asked = rows.size();
   keep_least_sure(rows, job.most, files);
   const auto models = models_of(job, files);
