@@ -173,6 +173,12 @@ std::vector<NamedFile> with_files_of_folders(std::span<const NamedFile> inputs,
   return out;
 }
 
+void check_file_name(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  if (!name.empty() && name != "." && name != "..") return;
+  throw Error(Status::kUnwritable, path + ": cannot write: is the name of a directory");
+}
+
 void check_place(const std::string& path) {
   if (is_stream(path)) return;  // /dev/null replaces nothing in /dev
   fs::path folder = parent_of(follow_links(path));
@@ -199,6 +205,7 @@ void check_output(const std::string& path, Overwrite overwrite) {
                 "-: expected the name of a file, which standard output is not (a file of that name "
                 "is ./-)");
   }
+  check_file_name(path);
   std::error_code ignored;
   const bool there = fs::exists(path, ignored);
   if (there && overwrite == Overwrite::kNo) {
@@ -237,6 +244,18 @@ void make_folders(const std::string& path) {
 void make_folder_of(const std::string& path) {
   const std::string folder = parent_of(follow_links(path)).string();
   if (!is_there(folder)) make_folders(folder);
+}
+
+FolderOf::FolderOf(const std::string& path) {
+  for (fs::path folder = parent_of(follow_links(path)); !folder.empty() && !is_there(folder);
+       folder = folder.parent_path()) {
+    made_.push_back(folder);
+  }
+  make_folder_of(path);
+}
+
+FolderOf::~FolderOf() {
+  for (const fs::path& folder : made_) ::rmdir(folder.c_str());  // not where there is something
 }
 
 }  // namespace loom

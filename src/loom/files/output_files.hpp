@@ -52,11 +52,16 @@ void check_distinct(std::span<const NamedFile> outputs, std::span<const NamedFil
 [[nodiscard]] std::vector<NamedFile> with_files_of_folders(
     std::span<const NamedFile> inputs, std::span<const std::string_view> endings);
 
+/// Throws kUnwritable for a name that only a folder can have, as new/ or new/..: what is written
+/// there would not become a file.
+void check_file_name(const std::string& path);
+
 /// Throws kUnwritable when the folder of `path` neither may be written nor can be made.
 void check_place(const std::string& path);
 
-/// check_place(), and throws kOutputExists where a file is there that is to stay, kUnwritable where
-/// something is there that is no regular file, kUsage for "-". Nothing for an empty path.
+/// check_place(), check_file_name(), and throws kOutputExists where a file is there that is to
+/// stay, kUnwritable where something is there that is no regular file, kUsage for "-". Nothing for
+/// an empty path.
 void check_output(const std::string& path, Overwrite overwrite);
 
 /// Throws kUnwritable where `path` is a folder, or a pipe that nobody reads: opening that would
@@ -71,5 +76,18 @@ void make_folders(const std::string& path);
 
 /// Makes the folder of a file.
 void make_folder_of(const std::string& path);
+
+/// The same; those folders that it made go again with it where nothing is in them, as after a run
+/// that failed. To be made before what writes there.
+class FolderOf {
+ public:
+  explicit FolderOf(const std::string& path);
+  ~FolderOf();
+  FolderOf(const FolderOf&) = delete;
+  FolderOf& operator=(const FolderOf&) = delete;
+
+ private:
+  std::vector<std::filesystem::path> made_;  ///< the innermost first
+};
 
 }  // namespace loom

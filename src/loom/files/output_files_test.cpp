@@ -66,11 +66,33 @@ TEST(CheckOutput, ReplacesFilesAloneAndThemOnlyWhereAsked) {
     EXPECT_EQ(thrown_by([&] { check_output(name, Overwrite::kYes); }).status, Status::kUnwritable)
         << name;
   }
+  for (const std::string& name : {folder.file("new/"), folder.file("new/.."), folder.file("."),
+                                  folder.file("b/./"), std::string("..")}) {
+    EXPECT_EQ(thrown_by([&] { check_output(name, Overwrite::kYes); }).status, Status::kUnwritable)
+        << name;
+  }
   for (const std::string& name : {folder.file("b"), folder.file("new/b"), std::string()}) {
     EXPECT_NO_THROW(check_output(name, Overwrite::kNo)) << name;
   }
   EXPECT_EQ(thrown_by([&] { check_output(file + "/b", Overwrite::kYes); }).status,
             Status::kUnwritable);
+}
+
+TEST(FolderOf, TakesTheEmptyFoldersThatItMadeWithIt) {
+  const TempFolder folder;
+  fs::create_directory(folder.file("mine"));
+  for (const char* name : {"mine/new/further/out", "mine/out", "new/out"}) {
+    const FolderOf made(folder.file(name));
+    EXPECT_TRUE(fs::is_directory(parent_of(folder.file(name)))) << name;
+  }
+  EXPECT_TRUE(fs::is_empty(folder.file("mine")));
+  EXPECT_EQ(folder.count(), 1U);
+  {
+    const FolderOf made(folder.file("full/further/out"));
+    test::write_bytes(folder.file("full/in"), kByte);
+  }
+  EXPECT_TRUE(fs::exists(folder.file("full/in")));
+  EXPECT_FALSE(fs::exists(folder.file("full/further")));
 }
 
 TEST(FollowLinks, StopsInACircleAndAtWhatIsNoLink) {

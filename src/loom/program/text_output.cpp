@@ -11,6 +11,7 @@ namespace loom {
 void check_text_outputs(std::span<const NamedFile> files) {
   for (const NamedFile& file : files) {
     if (file.path.empty() || file.path == "-") continue;
+    check_file_name(file.path);
     check_stream(file.path);
     check_place(file.path);
   }

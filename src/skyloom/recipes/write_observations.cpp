@@ -83,7 +83,7 @@ std::vector<std::string> write_observations(const TodSource& source, const std::
   }
   for (std::size_t i = turn.rank; i < files.size(); i += turn.size) {
     paths.push_back(files[i]);
-    if (paths.size() == 1) make_folder_of(paths.front());
+    const FolderOf made(paths.back());
     const Boresight boresight = source.boresight(i);
     const auto motion = source.motion(i);
     ObservationWriter writer(paths.back(), overwrite, source.observation(i), boresight,

@@ -72,7 +72,7 @@ ReconSummary reconstruct_scan(const ReconJob& job, Executor& executor, const Obs
   check_recon_output(job);
   ReconSetup setup(job, executor, observer);
   setup.open_rows(setup.blocks());
-  make_folder_of(job.output);
+  const FolderOf folder(job.output);
   setup.find_axis();
   BlockRun run(setup, observer);
   if (!job.resume) run.read_ahead(setup.blocks().front());  // else it may be there already

@@ -81,8 +81,7 @@ void write_truth(const SimulateJob& job, const Phantom& body, const Sight& sight
 void simulate_scan(const SimulateJob& job, Executor& executor, const Observer& observer) {
   const std::vector<NamedFile> outputs{{"-o", job.output}, {"--truth", job.truth}};
   check_distinct(outputs, {});
-  check_place(job.output);
-  if (!job.truth.empty()) check_place(job.truth);
+  for (const NamedFile& output : outputs) check_output(output.path, job.overwrite);
   const Phantom body = phantom(job.phantom);
   const double last = static_cast<double>(job.columns) - 1;
   const Sight sight{.columns = job.columns,
@@ -98,7 +97,7 @@ void simulate_scan(const SimulateJob& job, Executor& executor, const Observer& o
   for (std::size_t a = 0; a < job.angles; ++a) {
     theta[a] = job.arc_deg * static_cast<double>(a) / static_cast<double>(job.angles);
   }
-  make_folder_of(job.output);
+  const FolderOf folder(job.output);
   ScanWriter scan(job.output, job.overwrite,
                   {.angles = job.angles,
                    .rows = job.rows,
@@ -106,9 +105,10 @@ void simulate_scan(const SimulateJob& job, Executor& executor, const Observer& o
                    .flats = job.flats,
                    .darks = job.darks},
                   theta);
+  std::optional<FolderOf> folder_of_truth;
   std::optional<VolumeWriter> truth;
   if (!job.truth.empty()) {
-    make_folder_of(job.truth);
+    folder_of_truth.emplace(job.truth);
     const std::vector<VolumeNote> notes{{"phantom", job.phantom}};
     truth.emplace(job.truth, job.overwrite, VolumeShape{.slices = job.rows, .width = job.columns},
                   notes);

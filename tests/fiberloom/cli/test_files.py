@@ -166,6 +166,13 @@ class Folders(Case):
             self.assertEqual(result.returncode, 30, result.stderr)
             self.assertIn("file is no folder", result.stderr)
 
+    def test_a_name_that_only_a_folder_can_have(self):
+        for option in ("-o", "-m", "--json", "--trace"):
+            result = self.extract("--quiet", option, f"{self.out}/new/")
+            self.assertEqual((result.returncode, len(result.stderr.splitlines())), (30, 1), result.stderr)
+            self.assertIn("is the name of a directory", result.stderr)
+            self.assertFalse((self.out / "new").exists() or self.frame.exists())
+
     def test_a_link_is_written_through(self):
         (self.out / "far").mkdir()
         self.frame.symlink_to("far/real.fits")

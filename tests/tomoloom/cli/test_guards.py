@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is there already is not harmed, and what does not go together is told before anything is done."""
+import resource
 import shutil
 import signal
 import struct
@@ -40,6 +41,23 @@ class Outputs(Case):
         self.assertEqual(image.read_bytes(), before)
         for _ in range(2):  # a page of one's own may lie there, and be made anew
             self.ok("view", slices, "-o", slices / "page.html", "--quiet")
+
+    def test_what_fails_leaves_no_empty_folder(self):
+        def small_disk():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+        new = self.out / "new" / "further"
+        for words in (("recon", self.scan, "-o", new / "volume.zarr"), ("recon", self.scan, "-o", new / "slices", "--format", "tiff"),
+                      ("recon", self.scan, "-o", new / "volume.h5"), ("simulate", "-o", new / "scan.h5", "--columns", 64, "--rows", 4)):
+            done = subprocess.run([PROGRAM, *map(str, words), "--quiet"], capture_output=True, text=True, timeout=120, preexec_fn=small_disk)
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (31, 1), done.stderr)
+            self.assertEqual(list(self.out.iterdir()), [])
+
+    def test_a_file_that_would_be_a_folder_is_told_of_before_anything_is_done(self):
+        new = f"{self.out}/new/"
+        self.fails(30, "directory", "recon", self.scan, "-o", self.volume, "--json", new)
+        self.fails(30, "directory", "simulate", "-o", new, "--columns", 64, "--rows", 4)
+        self.assertEqual(list(self.out.iterdir()), [])
 
     def test_a_scan_and_its_truth_are_made_together_or_not_at_all(self):
         truth = self.out / "truth.h5"

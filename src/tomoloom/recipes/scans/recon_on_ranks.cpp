@@ -239,7 +239,7 @@ class RankScan {
     const Observer own = own_observer();
     ReconSetup setup(job_, executor_, own);
     setup.open_rows(setup.blocks());
-    make_folder_of(job_.output);
+    const FolderOf folder(job_.output);
     setup.find_axis();
     setup.make_plan(executor_.concurrency(), others > 0 ? arrival_bytes(setup) : 0,
                     largest_team(job_, setup.blocks().size(), others + 1));
