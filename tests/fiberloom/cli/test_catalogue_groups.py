@@ -26,6 +26,13 @@ class Groups(Case):
         self.load(self.first, self.first.parent)
         self.assertEqual(len(self.rows("--from", "ztile", "--tileid", 1001)), 30)
 
+    def test_an_answer_is_what_its_name_says_and_a_class_may_have_small_letters(self):
+        self.load(self.first)
+        for command, name in (("query", "x.fits"), ("query", "x.json"), ("export", "x.parquet")):
+            self.assert_fails(self.catalogue(command, "-o", self.out / name), 2, f"expected --format {name[2:]}")
+        galaxies = self.rows("--class", "GALAXY")
+        self.assertEqual((self.rows("--class", "galaxy"), len(galaxies) > 0), (galaxies, True))
+
     def test_targets_that_fibermap_does_not_know_are_told_of(self):
         data = redrock_bytes(1010, 20260110, targets(1, 10))
         data = data.replace(struct.pack(">qd", 5, 150.0), struct.pack(">qd", 999, 150.0))
