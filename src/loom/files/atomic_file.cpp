@@ -133,6 +133,15 @@ AtomicFile::AtomicFile(std::string path, Overwrite overwrite, Durable durable)
   open_temporary();
 }
 
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      target_(std::move(other.target_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      overwrite_(other.overwrite_),
+      durable_(other.durable_),
+      place_(other.place_),
+      fd_(std::exchange(other.fd_, -1)) {}
+
 AtomicFile::~AtomicFile() {
   if (fd_ >= 0) ::close(fd_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
@@ -179,9 +188,25 @@ void AtomicFile::write_at(std::uint64_t offset, std::span<const std::uint8_t> by
   }
 }
 
-void AtomicFile::commit() {
+void AtomicFile::commit() { commit(nullptr); }
+
+void AtomicFile::commit(FilesTogether* together) {
+  flush();
+  if (together == nullptr) return give_name();
+  together->files_.push_back(std::move(*this));
+}
+
+void FilesTogether::commit() {
+  for (AtomicFile& file : files_) file.give_name();
+  files_.clear();
+}
+
+void AtomicFile::flush() {
   const bool sync = place_ != Place::kDevice && durable_ == Durable::kYes;
   if (sync && ::fsync(fd_) != 0) fail(errno, path_, "cannot write to the disk");
+}
+
+void AtomicFile::give_name() {
   if (place_ == Place::kNameless) name_it();
   const int closed = ::close(std::exchange(fd_, -1));
   if (closed != 0 && errno != EINTR) fail(errno, path_, "cannot close");

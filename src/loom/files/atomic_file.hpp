@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace loom {
 
@@ -18,6 +19,8 @@ enum class Durable {
   kNo,  ///< what is made again where it is lost or empty then: no fsync
 };
 
+class FilesTogether;
+
 /// Writes to a file without a name where the file system has such (a process that is killed leaves
 /// nothing then), else to a temporary name beside `path`; commit() makes it durable and gives it
 /// its name. Destroyed without commit(), it leaves what was there before untouched and nothing
@@ -27,6 +30,7 @@ class AtomicFile {
  public:
   AtomicFile(std::string path, Overwrite overwrite, Durable durable = Durable::kYes);
   ~AtomicFile();
+  AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
@@ -37,12 +41,18 @@ class AtomicFile {
   /// fsync, link or rename, fsync of the folder (without them where it need not be durable). With
   /// Overwrite::kNo an output that appeared meanwhile is not replaced (kOutputExists).
   void commit();
+  /// The same in two steps: nothing can go wrong with its bytes after the first one, and its name
+  /// it gets from `together`, with the others that are there. Null: at once.
+  void commit(FilesTogether* together);
 
  private:
+  friend class FilesTogether;
   enum class Place { kNamed, kNameless, kDevice };
   void open_temporary();
   void open_named();
   [[nodiscard]] int link_to(const std::string& name) const;
+  void flush();
+  void give_name();
   void name_it();
   void publish();
 
@@ -52,6 +62,18 @@ class AtomicFile {
   Durable durable_;
   Place place_ = Place::kNamed;
   int fd_ = -1;
+};
+
+/// Files that are of use together alone: none has its name before all of them are whole on the
+/// disk. Destroyed without commit(), it leaves what was there before untouched, as each of them.
+class FilesTogether {
+ public:
+  /// Gives them their names, in the order in which they came. Throws as AtomicFile::commit().
+  void commit();
+
+ private:
+  friend class AtomicFile;
+  std::vector<AtomicFile> files_;
 };
 
 /// A small file, whole: to a device or a pipe as it is, else by way of an AtomicFile.

@@ -55,6 +55,36 @@ TEST(AtomicFile, AppearsOnlyWhenCommitted) {
   EXPECT_EQ(folder.count(), 1U);
 }
 
+TEST(FilesTogether, GetTheirNamesWhenAllAreWholeOrNever) {
+  const TempFolder folder;
+  const std::string a = folder.file("a"), b = folder.file("b");
+  const auto write = [&](FilesTogether& together) {
+    for (const std::string& path : {a, b}) {
+      AtomicFile file(path, Overwrite::kYes);
+      if (path == b) static_cast<void>(file.place());  // with a temporary name
+      file.write_at(0, kNew);
+      file.commit(&together);
+    }
+    EXPECT_EQ(test::read_bytes(a), kOld);
+    EXPECT_FALSE(std::filesystem::exists(b));
+  };
+  test::write_bytes(a, kOld);
+  {
+    FilesTogether dropped;
+    write(dropped);
+  }
+  EXPECT_EQ(test::read_bytes(a), kOld);
+  EXPECT_EQ(folder.count(), 1U);
+
+  FilesTogether together;
+  write(together);
+  together.commit();
+
+  EXPECT_EQ(test::read_bytes(a), kNew);
+  EXPECT_EQ(test::read_bytes(b), kNew);
+  EXPECT_EQ(folder.count(), 2U);
+}
+
 TEST(AtomicFile, DroppedWithoutCommitLeavesTheOldFileAndNothingElse) {
   const TempFolder folder;
   const std::string path = folder.file("out");

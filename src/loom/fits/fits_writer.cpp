@@ -309,7 +309,8 @@ void FitsWriter::table(const std::string& extname, const RawTable& layout, const
 }
 
 void write_fits(const std::string& path, Overwrite overwrite,
-                const std::function<void(FitsWriter&)>& build, int gzip_level) {
+                const std::function<void(FitsWriter&)>& build, int gzip_level,
+                FilesTogether* together) {
   AtomicFile file(path, overwrite);
   if (path.ends_with(".gz")) {
     MemorySink memory;
@@ -321,7 +322,7 @@ void write_fits(const std::string& path, Overwrite overwrite,
     FitsWriter writer(sink);
     build(writer);
   }
-  file.commit();
+  file.commit(together);
 }
 
 }  // namespace loom::fits

@@ -59,8 +59,10 @@ class FitsWriter {
 };
 
 /// Runs `build` on a writer and puts the result at `path`: atomically, gzipped when the name ends
-/// in .gz. Throws kOutputExists, kUnwritable, kDiskFull, and what `build` throws.
+/// in .gz; with `together` its name waits for the others there. Throws kOutputExists, kUnwritable,
+/// kDiskFull, and what `build` throws.
 void write_fits(const std::string& path, Overwrite overwrite,
-                const std::function<void(FitsWriter&)>& build, int gzip_level = 0);
+                const std::function<void(FitsWriter&)>& build, int gzip_level = 0,
+                FilesTogether* together = nullptr);
 
 }  // namespace loom::fits

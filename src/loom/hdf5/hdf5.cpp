@@ -368,7 +368,7 @@ void Writer::sync() {
   flush_to_disk(impl_->place, impl_->path);
 }
 
-void Writer::commit() {
+void Writer::commit(FilesTogether* together) {
   {
     const Lock lock;
     errno = 0;
@@ -378,7 +378,7 @@ void Writer::commit() {
     }
   }
   if (impl_->file) {
-    impl_->file->commit();
+    impl_->file->commit(together);
   } else {
     publish_part(impl_->path, impl_->overwrite);
   }

@@ -107,8 +107,9 @@ class Writer {
   [[nodiscard]] bool continues() const noexcept;
   /// Of a file that stays: what was written so far outlives the process and the machine's.
   void sync();
-  /// Throws kDiskFull, kUnwritable, kOutputExists.
-  void commit();
+  /// With `together` the name of a file that vanishes otherwise waits for the others there. Throws
+  /// kDiskFull, kUnwritable, kOutputExists.
+  void commit(FilesTogether* together = nullptr);
 
  private:
   struct Impl;

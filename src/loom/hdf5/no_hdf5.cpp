@@ -47,7 +47,7 @@ void Writer::table(const std::string&, std::span<const Field>, std::size_t,
                    std::span<const std::uint8_t>) {}
 bool Writer::continues() const noexcept { return false; }
 void Writer::sync() {}
-void Writer::commit() {}
+void Writer::commit(FilesTogether* /*together*/) {}
 
 Reader::Reader(const std::string& path, Writing /*writing*/) { require_available(path); }
 Reader::~Reader() = default;

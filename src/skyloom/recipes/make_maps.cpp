@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -41,9 +42,14 @@ std::string prefix_of(std::size_t part) { return print("part%zu_", part + 1); }
 /// The values of one pixel after another, with the tile that holds it at hand.
 class MapWriter {
  public:
-  /// `prefix`: of the files' names.
-  MapWriter(const SkySums& sums, const MapJob& job, Executor& executor, std::string prefix = {})
-      : sums_(sums), job_(job), executor_(executor), prefix_(std::move(prefix)) {
+  /// `prefix`: of the files' names, which they get with those in `together`.
+  MapWriter(const SkySums& sums, const MapJob& job, Executor& executor, FilesTogether& together,
+            std::string prefix = {})
+      : sums_(sums),
+        job_(job),
+        executor_(executor),
+        together_(together),
+        prefix_(std::move(prefix)) {
     if (leaves_out()) hit_pixels_ = hit_pixels(sums);
   }
 
@@ -94,15 +100,16 @@ class MapWriter {
   void write(const std::string& path, const MapFile& file, const MapValues& values) const {
     const SkyGrid grid = grid_of(job_);
     const WcsGrid* const wcs = grid.wcs();
+    MapFile of = file;
+    of.together = &together_;
     if (wcs == nullptr) {
-      MapFile of = file;
       if (leaves_out()) of.part = &hit_pixels_;
       return write_map(path, job_.overwrite, grid.healpix(), of, values, executor_);
     }
     const ImagePlace place =
         ImagePlace::around(wcs->projection == Projection::kTan ? "TAN" : "CAR", wcs->middle.lon_deg,
                            wcs->middle.lat_deg, wcs->columns, wcs->rows, wcs->cell_deg);
-    write_image(path, job_.overwrite, place, file,
+    write_image(path, job_.overwrite, place, of,
                 [&](std::size_t column, std::size_t row, double* out) {
                   values(grid.at(column, row), out);
                 });
@@ -115,6 +122,7 @@ class MapWriter {
   const SkySums& sums_;
   const MapJob& job_;
   Executor& executor_;
+  FilesTogether& together_;
   std::string prefix_;
   std::vector<Pixel> hit_pixels_;  ///< where leaves_out()
 };
@@ -149,27 +157,30 @@ void write_sums(const MapWriter& writer, const MapJob& job) {
               });
 }
 
-/// Maps of a rank's tiles become files of all, written by the first one.
+/// Maps of a rank's tiles become files of all, written by the first one: all of a run, or none, as
+/// maps of two runs beside each other would pass for those of one.
 class MapFiles {
  public:
   MapFiles(SolvedMaps& maps, const MapJob& job, Executor& executor, RankCompany* company)
       : maps_(maps), job_(job), executor_(executor), company_(company) {}
 
   [[nodiscard]] bool writes() const { return company_ == nullptr || company_->first(); }
-  void write_sums(SkySums& sums, const std::string& prefix) const {
+  void write_sums(SkySums& sums, const std::string& prefix) {
     if (company_ != nullptr) company_->gather(sums);
-    if (writes()) skyloom::write_sums(MapWriter(sums, job_, executor_, prefix), job_);
+    if (writes()) skyloom::write_sums(MapWriter(sums, job_, executor_, together_, prefix), job_);
   }
   /// After the sums of all data.
-  void write_map(const char* name, const SkySums& sums, TileMaps tiles,
-                 const std::string& prefix) const {
+  void write_map(const char* name, const SkySums& sums, TileMaps tiles, const std::string& prefix) {
     const auto own = maps_.system->hit_tiles();
     std::vector<std::int32_t> hit_tiles(own.begin(), own.end());
     if (company_ != nullptr) company_->gather(hit_tiles, tiles);
     if (writes()) {
-      MapWriter(sums, job_, executor_, prefix).stokes(name, hit_tiles, maps_.sums.whole, tiles);
+      MapWriter(sums, job_, executor_, together_, prefix)
+          .stokes(name, hit_tiles, maps_.sums.whole, tiles);
     }
   }
+  /// After all of them.
+  void commit() { together_.commit(); }
   /// Pixels and samples of a part, as far as this rank tells of them, from its binned map.
   [[nodiscard]] PartSummary summary(const SkySums& part, const TileMaps& tiles) const {
     double counts[3] = {0, 0, 0};  // samples, pixels hit, pixels cut
@@ -193,10 +204,11 @@ class MapFiles {
   const MapJob& job_;
   Executor& executor_;
   RankCompany* company_;
+  FilesTogether together_;
 };
 
 /// Files of each part, with the offsets of all data.
-void write_parts(SolvedMaps& maps, const MapFiles& files, const MapJob& job, Executor& executor) {
+void write_parts(SolvedMaps& maps, MapFiles& files, const MapJob& job, Executor& executor) {
   for (std::size_t part = 0; part < maps.sums.parts.size(); ++part) {
     SkySums& of = maps.sums.parts[part];
     const std::string prefix = prefix_of(part);
@@ -269,8 +281,9 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
   const std::unique_ptr<SolvedMaps> maps = solve_maps(source, job, executor, observer, company);
   StageClock clock;
   SkySums& sums = maps->sums.whole;
-  const MapFiles files(*maps, job, executor, company);
-  if (files.writes()) make_folder_of(map_path(job, {}, "map"));
+  std::optional<FolderOf> folder;
+  MapFiles files(*maps, job, executor, company);
+  if (files.writes()) folder.emplace(map_path(job, {}, "map"));
   files.write_sums(sums, {});
   files.write_map("binned", sums, maps->system->maps(nullptr, executor), {});
   if (!job.binned_only) {
@@ -280,6 +293,7 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
         {});
   }
   if (!maps->sums.parts.empty()) write_parts(*maps, files, job, executor);
+  files.commit();
   if (files.writes()) tell_of_others(job.folder, map_files(job), is_map_name, observer);
   remove_checkpoints(*maps, job, company);
   maps->summary.write = clock.lap();

@@ -17,6 +17,7 @@
 #include "skyloom/recipes/checkpoint.hpp"
 #include "skyloom/recipes/compressor.hpp"
 #include "skyloom/recipes/gls_maps.hpp"
+#include "skyloom/recipes/left_out.hpp"
 #include "skyloom/recipes/map_wishes.hpp"
 #include "skyloom/recipes/memory_plan.hpp"
 #include "skyloom/tod/shared_tod.hpp"
@@ -305,6 +306,7 @@ SolveOptions solve_options(const MapJob& job) {
 void check_job(const TodSource& source, const MapJob& job, const RankCompany* company) {
   check_map_wishes(source, job);
   if (!job.checkpoint.empty() && (company == nullptr || company->first())) {
+    check_file_name(job.checkpoint);
     check_place(job.checkpoint);
   }
 }
@@ -347,11 +349,7 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   count_all(company, summary);
   summary.observations = all.observations();
   summary.detectors = most_detectors(all);
-  if (summary.unfitted > 0) {
-    observer.warn(print(
-        "%zu stretches of detectors are left out: their good samples do not determine a filter",
-        summary.unfitted));
-  }
+  tell_of_left_out(summary, observer);
   if (plan.parts() > 0) out->part_of = parts_of_baselines(source, job, parts);
   summary.set_up = clock.lap();
   if (job.binned_only) return out;

@@ -82,6 +82,7 @@ struct MapFile {
   /// (INDXSCHM EXPLICIT, healpy's partial maps), HDF5 the chunks with one of them. Null: all.
   const std::vector<Pixel>* part = nullptr;
   double empty = kUnseen;
+  FilesTogether* together = nullptr;  ///< the maps of which it is one; null: it is alone
 };
 
 inline constexpr const char *kFitsEnding = ".fits", *kHdf5Ending = ".h5";

@@ -150,8 +150,9 @@ void write_fits_map(const std::string& path, Overwrite overwrite, const Healpix&
         }
       });
     };
-    fits::write_fits(path, overwrite,
-                     [&](fits::FitsWriter& writer) { writer.table("MAP", layout, fill); });
+    fits::write_fits(
+        path, overwrite, [&](fits::FitsWriter& writer) { writer.table("MAP", layout, fill); }, 0,
+        file.together);
   };
   switch (file.type) {
     case MapType::kFloat64:

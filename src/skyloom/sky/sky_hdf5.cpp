@@ -116,7 +116,7 @@ void write_hdf5_map(const std::string& path, Overwrite overwrite, const Healpix&
                                                        {"COLUMNS", names}};
   for (const auto& [name, text] : texts) to.describe(kMap, name, text, TextKind::kVariable);
   to.describe(kMap, "NSIDE", std::int64_t{pixels.nside()});
-  to.commit();
+  to.commit(file.together);
 }
 
 }  // namespace skyloom

@@ -158,9 +158,12 @@ void write_image(const std::string& path, Overwrite overwrite, const ImagePlace&
                                                                 : fits::PixelType::kInt32;
   std::vector<std::size_t> axes{place.columns, place.rows};
   if (planes > 1) axes.push_back(planes);
-  fits::write_fits(path, overwrite, [&](fits::FitsWriter& writer) {
-    writer.image("", std::span<const double>(image), axes, type, header_of(place, file));
-  });
+  fits::write_fits(
+      path, overwrite,
+      [&](fits::FitsWriter& writer) {
+        writer.image("", std::span<const double>(image), axes, type, header_of(place, file));
+      },
+      0, file.together);
 }
 
 }  // namespace skyloom

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "skyloom/recipes/left_out.hpp"
+
+#include <cstddef>
+
+#include "loom/base/print.hpp"
+
+namespace skyloom {
+namespace {
+
+constexpr std::size_t kMostGlitches = 10;  // one of so many samples
+
+}  // namespace
+
+void tell_of_left_out(const MapSummary& summary, const Observer& observer) {
+  if (summary.unfitted > 0) {
+    observer.warn(print(
+        "%zu stretches of detectors are left out: their good samples do not determine a filter",
+        summary.unfitted));
+  }
+  if (summary.glitches > summary.samples / kMostGlitches) {
+    observer.warn(
+        print("%zu of %zu samples are flagged as glitches: so many are noise, which a "
+              "larger --deglitch or --deglitch-window leaves",
+              summary.glitches, summary.samples));
+  }
+}
+
+}  // namespace skyloom
