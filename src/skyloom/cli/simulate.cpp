@@ -59,12 +59,18 @@ void write_summary(const SimulateCommand& command, const MapSummary& summary,
   write_text(command.json, json.dump(2) + "\n");
 }
 
-void check_wishes(const SimulateCommand& command) {
+/// Options that would be passed over are a mistake, not nothing.
+void check_wishes(const Given& given, const SimulateCommand& command) {
   if (command.maps.folder.empty() && command.folder.empty()) {
     throw Error(Status::kUsage, "nothing is asked for: expected -o, --maps or both");
   }
-  if (!command.json.empty() && command.maps.folder.empty()) {
+  if (!command.maps.folder.empty()) return;
+  if (!command.json.empty()) {
     throw Error(Status::kUsage, "--json: expected --maps, which it tells of");
+  }
+  for (const auto& row : map_option_rows()) {
+    const std::string name = loom::long_name(row.names);
+    if (given.has(name)) throw Error(Status::kUsage, name + ": expected --maps, which it is of");
   }
 }
 
@@ -87,9 +93,9 @@ void check_files(const SimulateCommand& command, const TodSource& source) {
   check_map_files(command.maps, others, inputs);
 }
 
-int run_simulate(SimulateCommand& command) {
+int run_simulate(const Given& given, SimulateCommand& command) {
   const auto start = std::chrono::steady_clock::now();
-  check_wishes(command);
+  check_wishes(given, command);
   if (!command.memory.empty()) command.maps.memory = parse_bytes(command.memory);
   SimulationOptions simulation = simulation_of(command.job);
   const bool ecliptic = !simulation.schedule && simulation.scan.frame == Frame::kEcliptic;
@@ -162,7 +168,7 @@ Command make_simulate() {
   add_thread_option(options, state->threads);
   add_mpi_option(options, state->mpi);
   add_log_options(options, state->log);
-  command.run = [state](const Invocation&) { return run_simulate(*state); };
+  command.run = [state](const Invocation& call) { return run_simulate(call.given, *state); };
   return command;
 }
 

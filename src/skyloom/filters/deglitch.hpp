@@ -10,6 +10,10 @@
 
 namespace skyloom {
 
+/// Of three samples every third is the median itself: the width of the distances tells nothing of
+/// the noise, and round after round flags nearly all of them.
+inline constexpr std::size_t kLeastDeglitchWindow = 5;
+
 struct DeglitchOptions {
   double sigmas = 0;         ///< from the median: more is a glitch; 0: none is looked for
   std::size_t window = 101;  ///< samples that the median is of

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "loom/base/print.hpp"
+#include "skyloom/filters/deglitch.hpp"
 #include "skyloom/filters/ground.hpp"
 #include "skyloom/filters/polynomial.hpp"
 
@@ -115,7 +116,7 @@ const OptionRow<MapJob> kMapRows[] = {
      .text = "samples that this median is of",
      .field = [](MapJob& j) -> OptionField { return &j.filters.deglitch.window; },
      .value = "N",
-     .interval = between(3, 100'001),
+     .interval = between(kLeastDeglitchWindow, 100'001),
      .shows_default = true},
     {.key = "deglitch_radius",
      .names = "--deglitch-radius",

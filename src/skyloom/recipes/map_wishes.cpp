@@ -20,6 +20,11 @@ void check_options(const MapJob& job) {
   if (job.prior && job.binned_only) {
     throw Error(Status::kUsage, "--prior with --binned-only: expected one of them");
   }
+  if (job.wcs && (job.nside != MapJob().nside || job.ordering != MapJob().ordering)) {
+    throw Error(Status::kUsage, std::string("--wcs with ") +
+                                    (job.nside != MapJob().nside ? "--nside" : "--ordering") +
+                                    ": expected one of them, a flat grid has no such pixels");
+  }
   if (job.correlation_s != MapJob().correlation_s && job.method != MapMethod::kGls) {
     throw Error(Status::kUsage, "--correlation: expected --method gls, which it is of");
   }

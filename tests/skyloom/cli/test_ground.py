@@ -8,7 +8,8 @@ from run_skyloom import read_map
 
 PLAN = ("--patch", "deep,1,170,-40,20", "--start", "2026-03-18 00:00:00", "--stop", "2026-03-18 02:02:00")
 DATA = ("--pixels", 7, "--width", 3, "--rate", 5)
-MAPS = ("--nside", 32, "--step", 10, "--rcond", 1e-3, "--quiet")
+FLAT = ("--step", 10, "--rcond", 1e-3, "--quiet")
+MAPS = ("--nside", 32, *FLAT)
 NAMES = ("hits", "invcov", "binned", "map")
 
 
@@ -41,8 +42,8 @@ class Ground(InputCase):
 
     def test_flat_maps_are_the_same_with_and_without_files_between(self):
         grid = ("--wcs", "tan:170,-40,30,30,0.5")
-        self.ok("map", *self.data, "-o", self.out / "stored", *MAPS, *grid)
-        self.ok("simulate", "--schedule", self.schedule, "--maps", self.out / "direct", *DATA, *MAPS, *grid)
+        self.ok("map", *self.data, "-o", self.out / "stored", *FLAT, *grid)
+        self.ok("simulate", "--schedule", self.schedule, "--maps", self.out / "direct", *DATA, *FLAT, *grid)
         for name in NAMES:
             self.assertEqual((self.out / f"stored/{name}.fits").read_bytes(), (self.out / f"direct/{name}.fits").read_bytes(), name)
         self.assertIn(b"RA---TAN", (self.out / "stored/map.fits").read_bytes()[:5760])
@@ -53,7 +54,7 @@ class Ground(InputCase):
         self.assertEqual([column["name"] for column in found], ["I_STOKES", "Q_STOKES", "U_STOKES"])
         self.assertTrue(all(0 <= place < 60 for column in found for place in column["largest_at"]))
         self.ok("compare", map_file, self.out / "direct/map.fits", "--max-largest", 0)
-        self.ok("map", *self.data, "-o", self.out / "aside", *MAPS, "--wcs", "tan:170.5,-40,30,30,0.5")
+        self.ok("map", *self.data, "-o", self.out / "aside", *FLAT, "--wcs", "tan:170.5,-40,30,30,0.5")
         self.fails(20, "elsewhere", "compare", map_file, self.out / "aside/map.fits")
         self.fails(20, "expected HEALPix", "simulate", "--sky", map_file, "--maps", self.out / "m", *MAPS)
         self.ok("view", self.out / "stored", "-o", self.out / "page.html", "--with", self.out / "direct")

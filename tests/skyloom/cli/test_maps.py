@@ -55,27 +55,6 @@ class Maps(Case):
         self.fails(12, "toast_format_version", "view", self.out / "hdf5", "-o", self.out / "m.html", "--noise", self.out / "hdf5/hits.h5")
         self.assertFalse((self.out / "m").exists() or (self.out / "m.html").exists())
 
-    def test_maps_of_an_earlier_run_in_the_folder_are_told_of(self):
-        maps = self.out / "maps"
-        said = self.ok("map", *self.observations, "-o", maps, *MAPS, "--split", "detectors").stderr
-        self.assertNotIn("another run", said)
-        said = self.ok("map", self.observations[0], "-o", maps, *MAPS, "--binned-only").stderr
-        self.assertIn("map.fits, part1_binned.fits and 11 more there are of another run", said)
-        said = self.ok("map", self.observations[0], "-o", maps, *MAPS, "--split", "detectors").stderr
-        self.assertNotIn("another run", said)
-        for path in maps.glob("part*"):
-            path.unlink()
-        (maps / "part9_map.h5").write_text("")
-        said = self.ok("map", self.observations[0], "-o", maps, *MAPS).stderr
-        self.assertIn("part9_map.h5 there is of another run", said)
-
-    def test_observations_of_an_earlier_run_in_the_folder_are_told_of(self):
-        few = (*SMALL[:-1], 1)
-        self.assertNotIn("another run", self.ok("simulate", "-o", self.out, *SMALL).stderr)
-        (self.out / "mine.h5").write_text("")
-        self.assertIn("satellite_000001.h5 there is of another run", self.ok("simulate", "-o", self.out, *few).stderr)
-        self.assertNotIn("another run", self.ok("simulate", "-o", self.out, *SMALL).stderr)
-
     def test_a_page_replaces_no_map(self):
         maps = self.out / "maps"
         self.ok("map", *self.observations, "-o", maps, *MAPS, "--json", self.out / "maps.json", "--quiet")
@@ -141,6 +120,12 @@ class Maps(Case):
         summary = json.loads((self.out / "s.json").read_text())
         self.assertEqual(summary["options"]["poly_order"], "3")
         self.assertEqual(summary["data"]["unfitted_stretches"], 0)
+
+    def test_noise_that_is_flagged_as_glitches_is_told_of(self):
+        few, many = (self.ok("map", *self.observations, "-o", self.out, *MAPS, "--deglitch", 3, "--deglitch-window", window).stderr
+                     for window in (5, 101))
+        self.assertIn("samples are flagged as glitches: so many are noise", few)
+        self.assertNotIn("so many", many)
 
     def test_a_half_wave_plate_is_in_the_files_and_in_the_maps(self):
         plate = ("--hwp-rpm", 61)
@@ -316,8 +301,9 @@ class Faults(Case):
         self.fails(14, "D0A-150 is there twice", "map", copy, *out)
         for options, what in ((("--ground-order", 3, "--ground-bins", 2), "--ground-order with --ground-bins"),
                               (("--binned-only", "--prior"), "--prior with --binned-only"), (("--correlation", 5), "--method gls"),
-                              (("--deglitch-window", 11), "--deglitch,"), (("--deglitch-radius", 2), "--deglitch,")):
+                              (("--nside", 32, "--wcs", "car:0,0,360,120,6"), "--wcs with --nside"), (("--deglitch-window", 11), "--deglitch,"), (("--deglitch-radius", 2), "--deglitch,")):
             self.fails(2, what, "map", first, *out, *options)
+        self.fails(2, "--wcs with --ordering", "map", first, "-o", self.out / "m", "--wcs", "car:0,0,360,120,6", "--ordering", "ring")
         self.fails(2, "named twice", "map", first, f"{first.parent}/../{first.parent.name}/{first.name}", *out)
         self.fails(20, "Nside 48", "map", first, *out, "--nside", 48)
         self.fails(21, "metadata/none", "map", first, *out, "--noise-model", "none")
@@ -337,12 +323,14 @@ class Faults(Case):
         self.fails(2, "--preconditioner", "map", first, *out, "--preconditioner", "two-level")
         for grid in ("", "car:", "car:1,2,3,4", "tan:0,0,1,1,0", "tan:0,0,1,1,inf", "car:0,90,10,10,1", "mol:0,0,1,1,0.1", "car:0,0,9,9,1e-5"):
             self.fails(2, "--wcs", "map", first, *out, f"--wcs={grid}")
-        for option, value in (("--deglitch", "-1"), ("--deglitch", "nan"), ("--deglitch-window", "2"), ("--deglitch-radius", "x")):
+        for option, value in (("--deglitch", "-1"), ("--deglitch", "nan"), ("--deglitch-window", "3"), ("--deglitch-radius", "x")):
             self.fails(2, option, "map", first, *out, f"{option}={value}")
         self.fails(2, "--split observations", "map", first, *out, "--split", "observations")
         for more in ((), ("--prior",)):
             self.fails(2, "shorter than a sample", "map", first, *out, "--step", 0.001, *more)
         self.fails(2, "-o, --maps", "simulate", "--quiet")
+        for option in (("--nside", 16), ("--binned-only",), ("--deglitch", 5)):
+            self.fails(2, f"{option[0]}: expected --maps", "simulate", "-o", self.out / "m", *SMALL, *option)
         self.fails(2, "fill no hexagon", "simulate", "--maps", self.out / "m", "--pixels", 8)
         self.fails(21, "fknee", "simulate", "--maps", self.out / "m", "--fmin", 1, "--fknee", 0.1)
         self.fails(10, "plane.h5", "simulate", "--maps", self.out / "m", "--focal-plane", self.out / "plane.h5")
