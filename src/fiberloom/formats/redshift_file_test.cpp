@@ -53,7 +53,7 @@ TEST(RedshiftFile, ModelsStandBesideTheirRedshifts) {
   const auto hdus = list_hdus(path);
   ASSERT_EQ(hdus.size(), 4U);
   EXPECT_EQ(hdus[2].name + " " + hdus[3].name, "B_WAVELENGTH B_MODEL");
-  EXPECT_EQ(read_image(path, "B_MODEL")(2, 1), 6.0F);
+  EXPECT_EQ(read_image(path, "B_MODEL").pixels(2, 1), 6.0F);
 }
 
 TEST(RedshiftFile, WhatIsMissingIsNamed) {
