@@ -119,7 +119,7 @@ TEST_F(SimulateCameras, APsfThatDoesNotCoverTheGridIsNamedAndNothingIsWritten) {
     EXPECT_EQ(error.status(), kNotCovered);
     EXPECT_NE(std::string(error.what()).find("narrow.fits"), std::string::npos) << error.what();
   }
-  EXPECT_TRUE(std::filesystem::is_empty(job.directory));
+  EXPECT_FALSE(std::filesystem::exists(job.directory));
 }
 
 TEST_F(SimulateCameras, ThePsfThatWasGivenIsNeverReplaced) {

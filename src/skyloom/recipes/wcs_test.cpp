@@ -59,6 +59,7 @@ TEST(WcsMaps, HaveEverySampleOfTheWholeSky) {
   SerialExecutor one;
   TestThreads three(3);
   MapJob job = small_maps(folder.file("one"));
+  job.nside = MapJob().nside;
   job.wcs = wcs_grid_of("car:0,0,360,180,5");
   const SimulatedTod source(options, even_sky());
   const MapSummary summary = make_maps(source, job, one);
@@ -96,6 +97,7 @@ TEST(WcsMaps, LeaveOutWhatLiesOutside) {
     MapJob job = small_maps(folder.file("part"));
     job.method = method;
     job.limits = {.tolerance = 1e-6, .iterations = 2000};
+    job.nside = MapJob().nside;
     job.wcs = wcs_grid_of("tan:40,20,60,50,2");
     const MapSummary summary = make_maps(source, job, one);
     EXPECT_EQ(summary.good + summary.flagged, summary.samples);
