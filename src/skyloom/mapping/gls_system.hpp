@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "loom/base/work_pool.hpp"
+#include "loom/fft/toeplitz.hpp"
 #include "skyloom/mapping/offset_system.hpp"
 #include "skyloom/mapping/solve.hpp"
-#include "skyloom/mapping/toeplitz.hpp"
 
 namespace skyloom {
 
@@ -56,7 +56,7 @@ class GlsSystem {
   /// Samples that are unknowns of their own.
   [[nodiscard]] std::size_t gaps() const noexcept { return gaps_; }
   [[nodiscard]] std::span<const double> right_side() const noexcept { return right_side_; }
-  [[nodiscard]] std::span<const ToeplitzFilter> filters() const noexcept { return filters_; }
+  [[nodiscard]] std::span<const fft::ToeplitzFilter> filters() const noexcept { return filters_; }
   /// Of hit tiles in the order of the offset system, NaN where cut.
   [[nodiscard]] TileMaps maps(const std::vector<double>& x) const;
   [[nodiscard]] std::size_t bytes() const noexcept;
@@ -64,7 +64,7 @@ class GlsSystem {
  private:
   struct Work {
     std::vector<double> samples, filtered;
-    ToeplitzWork toeplitz;
+    fft::ToeplitzWork toeplitz;
   };
   /// to += P^T of these samples; their gaps go to `gaps`.
   static void project(const GlsStream& stream, std::span<const double> samples, double* to,
@@ -89,7 +89,7 @@ class GlsSystem {
   std::vector<std::vector<std::uint32_t>> numbers_;  ///< of the pixels of hit tiles
   std::vector<std::int32_t> hit_number_;             ///< of each tile; -1: not hit
   std::vector<Symmetric3> inverses_;
-  std::vector<ToeplitzFilter> filters_;
+  std::vector<fft::ToeplitzFilter> filters_;
   std::vector<GlsStream> streams_;
   std::vector<std::size_t> first_gaps_;  ///< of each stream, among all gaps
   std::size_t gaps_ = 0, samples_ = 0;

@@ -58,7 +58,7 @@ std::string system_key(const OffsetSystem& system, const OffsetPrior& prior,
 
 std::string system_key(const GlsSystem& system) {
   std::vector<double> all(system.right_side().begin(), system.right_side().end());
-  for (const ToeplitzFilter& filter : system.filters()) {
+  for (const fft::ToeplitzFilter& filter : system.filters()) {
     all.insert(all.end(), filter.lags().begin(), filter.lags().end());
   }
   return sha256(bytes_of(all));

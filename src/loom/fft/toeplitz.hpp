@@ -8,9 +8,8 @@
 
 #include "loom/base/array.hpp"
 #include "loom/fft/fft.hpp"
-#include "skyloom/foundation.hpp"
 
-namespace skyloom {
+namespace loom::fft {
 
 /// What a ToeplitzFilter works with, one for each thread; may be used with several of them.
 struct ToeplitzWork {
@@ -26,11 +25,13 @@ class ToeplitzFilter {
   /// y = T x, of any length. Sixteen pieces go through a transform, two in each of its lanes. To
   /// some eps of the largest |lag| |x|; safe from any thread.
   void apply(std::span<const double> x, std::span<double> y, ToeplitzWork& work) const;
+  /// What that works with, of so many lags, at most.
+  [[nodiscard]] static std::size_t work_bytes(std::size_t lags) noexcept;
 
  private:
   std::vector<double> lags_;
-  fft::Plan<double> there_, back_;
+  Plan<double> there_, back_;
   std::vector<double> spectrum_;  ///< of the lags, over the length of the transform
 };
 
-}  // namespace skyloom
+}  // namespace loom::fft
