@@ -3,21 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 #include "skyloom/filters/dense_cholesky.hpp"
 #include "skyloom/filters/legendre.hpp"
 #include "skyloom/good_sample.hpp"
+#include "skyloom/pointing/angle.hpp"
 
 namespace skyloom {
-namespace {
-
-constexpr double kDegree = std::numbers::pi / 180;
-constexpr double kTurn = 2 * std::numbers::pi;
-
-}  // namespace
 
 GroundFilter::GroundFilter(const GroundTemplate& options, std::span<const double> azimuth)
     : options_(options),

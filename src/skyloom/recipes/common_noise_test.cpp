@@ -27,6 +27,7 @@ namespace {
 using loom::test::read_bytes;
 using loom::test::TempFolder;
 using loom::test::thrown_by;
+using test::samples_of;
 using test::small_maps;
 using test::small_simulation;
 
@@ -41,16 +42,6 @@ SimulationOptions golden_simulation() {
   options.common.coupling = 0.7;
   options.common.spread = 0.2;
   return options;
-}
-
-/// A detector's samples, read with the other one of its pair.
-std::vector<double> samples_of(const TodSource& source, std::size_t number, std::size_t detector) {
-  const std::size_t n = source.observation(number).samples;
-  std::vector<double> values[2] = {std::vector<double>(n), std::vector<double>(n)};
-  std::vector<std::uint8_t> flags(n);
-  const Signal pair[] = {{values[0], flags}, {values[1], flags}};
-  source.read(number, source.boresight(number), detector / 2 * 2, pair);
-  return values[detector % 2];
 }
 
 TEST(CommonNoise, IsThePeersForEqualNames) {

@@ -43,7 +43,7 @@ Compressed compress(const TodSource& source, const MapJob& job, Device* device,
     const std::size_t before = out.streams.size(), n = observation.plane.detectors.size();
     out.streams.resize(before + n);
     threads.run(n / 2, [&](std::size_t pair) {
-      PointedPair work;
+      PointedGroup work;
       const auto signals = work.room(observation.samples, 2);
       source.read(i, boresight, 2 * pair, signals);
       for (std::size_t d = 0; d < 2; ++d) {

@@ -52,7 +52,7 @@ class GlsReader {
   GlsSystem& system_;
   Executor& executor_;
   const Observer& observer_;
-  WorkPool<PointedPair> works_;
+  WorkPool<PointedGroup> works_;
 };
 
 GlsStream GlsReader::stream_of(const Boresight& boresight, const Detector& detector,

@@ -15,6 +15,7 @@
 #include "skyloom/pointing/sky_grid.hpp"
 #include "skyloom/recipes/split.hpp"
 #include "skyloom/sky/map_file.hpp"
+#include "skyloom/tod/demodulated_tod.hpp"
 #include "skyloom/tod/filtered_tod.hpp"
 
 namespace skyloom {
@@ -35,6 +36,7 @@ struct MapJob {
   bool binned_only = false;
   bool prior = false;  ///< the noise model tells of the offsets
   FilterOptions filters = {};
+  DemodulationOptions demodulation = {};
   SplitOptions split = {};
   SolveOptions solve = {};
   SolveLimits limits = {};

@@ -6,6 +6,7 @@
 #include "loom/base/print.hpp"
 #include "skyloom/filters/deglitch.hpp"
 #include "skyloom/filters/ground.hpp"
+#include "skyloom/filters/harmonics.hpp"
 #include "skyloom/filters/polynomial.hpp"
 
 namespace skyloom {
@@ -125,6 +126,54 @@ const OptionRow<MapJob> kMapRows[] = {
      .field = [](MapJob& j) -> OptionField { return &j.filters.deglitch.radius; },
      .value = "N",
      .interval = between(0, 1e6),
+     .shows_default = true},
+    {.key = "hwp_harmonics",
+     .names = "--hwp-harmonics",
+     .group = kMapOptions,
+     .text =
+         "so many harmonics of a half-wave plate's angle are taken out of each detector; 0: none",
+     .field = [](MapJob& j) -> OptionField { return &j.filters.plate.harmonics; },
+     .value = "N",
+     .interval = between(0, kMostHarmonics),
+     .shows_default = true},
+    {.key = "hwp_trend",
+     .names = "--hwp-trend",
+     .group = kMapOptions,
+     .text = "order of the polynomial of time that is fitted beside them, and stays",
+     .field = [](MapJob& j) { return order_field(&j.filters.plate.trend, kMostPlateTrend); },
+     .value = "N",
+     .shows_default = true},
+    {.key = "hwp_drift",
+     .names = "--hwp-drift",
+     .group = kMapOptions,
+     .text = "their amplitudes may grow or fall evenly",
+     .field = [](MapJob& j) -> OptionField { return &j.filters.plate.drift; }},
+    {.key = "hwp_detrend",
+     .names = "--hwp-detrend",
+     .group = kMapOptions,
+     .text = "the polynomial beside them is taken out as well",
+     .field = [](MapJob& j) -> OptionField { return &j.filters.plate.detrend; }},
+    {.key = "demodulate",
+     .names = "--demodulate",
+     .group = kMapOptions,
+     .text = "I, Q and U of each detector by what is slow of it, and what goes with four times the "
+             "angle of a half-wave plate (after glitches and the plate's harmonics, before other "
+             "filters)",
+     .field = [](MapJob& j) -> OptionField { return &j.demodulation.on; }},
+    {.key = "demod_cut",
+     .names = "--demod-cut",
+     .group = kMapOptions,
+     .text = "highest frequency of these streams, in turns of the plate",
+     .field = [](MapJob& j) -> OptionField { return &j.demodulation.cut; },
+     .interval = between(0.05, 2),
+     .shows_default = true},
+    {.key = "demod_skip",
+     .names = "--demod-skip",
+     .group = kMapOptions,
+     .text = "of so many samples one is kept",
+     .field = [](MapJob& j) -> OptionField { return &j.demodulation.skip; },
+     .value = "N",
+     .interval = between(1, 10'000),
      .shows_default = true},
     {.key = "ground_order",
      .names = "--ground-order",

@@ -10,6 +10,33 @@
 namespace skyloom {
 namespace {
 
+/// Those of a half-wave plate.
+void check_plate_options(const MapJob& job) {
+  const HarmonicTemplate &plate = job.filters.plate, no_plate;
+  const DemodulationOptions &demodulation = job.demodulation, usual;
+  const struct {
+    bool asked;
+    const char *name, *of;
+  } passed_over[] = {
+      {!plate.any() && plate.trend != no_plate.trend, "--hwp-trend", "--hwp-harmonics"},
+      {!plate.any() && plate.drift, "--hwp-drift", "--hwp-harmonics"},
+      {!plate.any() && plate.detrend, "--hwp-detrend", "--hwp-harmonics"},
+      {plate.detrend && !plate.trend, "--hwp-detrend", "a --hwp-trend"},
+      {!demodulation.on && demodulation.cut != usual.cut, "--demod-cut", "--demodulate"},
+      {!demodulation.on && demodulation.skip != usual.skip, "--demod-skip", "--demodulate"}};
+  for (const auto& each : passed_over) {
+    if (!each.asked) continue;
+    throw Error(Status::kUsage,
+                std::string(each.name) + ": expected " + each.of + ", which it is of");
+  }
+  if (!demodulation.on) return;
+  // the noise of demodulated I is another than that of Q and U, and each stream has part of both
+  if (!job.prior && job.method != MapMethod::kGls) return;
+  throw Error(Status::kUsage, std::string("--demodulate with ") +
+                                  (job.prior ? "--prior" : "--method gls") +
+                                  ": expected one of them");
+}
+
 /// Options that would be passed over.
 void check_options(const MapJob& job) {
   if (job.prior && job.step_s == 0) {
@@ -35,6 +62,7 @@ void check_options(const MapJob& job) {
                                                                             : "--deglitch-radius") +
                                     ": expected --deglitch, which it is of");
   }
+  check_plate_options(job);
   const GroundTemplate& ground = job.filters.ground;
   if (ground.order && ground.bin_deg > 0) {
     throw Error(Status::kUsage, "--ground-order with --ground-bins: expected one of them");

@@ -31,6 +31,7 @@ struct Amounts {
   double samples = 0, runs = 0, runs_of_stream = 0, baselines = 0, streams = 0, longest = 0;
   double most_rate = 0;
   double work_bytes = 0, shared_bytes = 0;  // of a thread that reads, and of all of them together
+  double group = 2, group_bytes = 18;       ///< detectors that are read together; samples and flags
   bool plate = false;
 };
 
@@ -56,6 +57,8 @@ Amounts amounts_of(const TodSource& source, const MapJob& job) {
   Amounts sum;
   sum.work_bytes = static_cast<double>(source.work_bytes());
   sum.shared_bytes = static_cast<double>(source.shared_bytes());
+  sum.group = static_cast<double>(source.group());
+  sum.group_bytes = 9 * sum.group;
   for (std::size_t i = 0; i < source.observations(); ++i) {
     const Observation& observation = source.observation(i);
     const auto detectors = static_cast<double>(observation.plane.detectors.size());
@@ -119,14 +122,13 @@ double bytes_of(const Amounts& data, const TodSource& source, const MapJob& job,
   const double kept = static_cast<double>(parts + 1) * sums + data.runs * kKeptRun +
                       data.streams * kStream + 4 * data.baselines;
   const double rows = static_cast<double>(data.plate ? kPlateRows : kBoresightRows);
-  const double common = (job.filters.common_mode ? 12 + 18 * threads : 0) +
+  const double common = (job.filters.common_mode ? 12 + data.group_bytes * threads : 0) +
                         (job.filters.ground.any() ? 12 + 24 : 0);  // templates, and the motion
   const double shared = data.longest * (8 * rows + 40 + common);   // 40: as it is read from a file
   const double of_source =
-      shared + data.shared_bytes +
-      threads * (data.longest * (job.filters.deglitch.any() ? 50 : 18) + data.work_bytes);
+      shared + data.shared_bytes + threads * (data.longest * data.group_bytes + data.work_bytes);
   const double reading = of_source + device_reading_bytes(data, job.backend, threads) +
-                         threads * 2 * kPairsAtOnce * data.runs_of_stream * kFreshRun;
+                         threads * data.group * kGroupsAtOnce * data.runs_of_stream * kFreshRun;
   const double gls = job.method == MapMethod::kGls
                          ? of_source + gls_bytes(data, pixels, source, job, parts, threads)
                          : 0;

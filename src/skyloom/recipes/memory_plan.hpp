@@ -9,7 +9,7 @@
 
 namespace skyloom {
 
-inline constexpr std::size_t kPairsAtOnce = 2;  ///< of detectors and a thread, between sums
+inline constexpr std::size_t kGroupsAtOnce = 2;  ///< of detectors, of a thread, between sums
 
 /// Samples of a baseline of `step_s` seconds; 0: all of the observation. Throws kUsage.
 [[nodiscard]] std::size_t baseline_samples(const Observation& observation, double step_s);

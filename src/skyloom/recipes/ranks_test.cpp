@@ -157,6 +157,38 @@ TEST(MakeMaps, OfMaximumLikelihoodOnRanksAreThoseOfOneProcess) {
   }
 }
 
+TEST(MakeMaps, OfDemodulatedStreamsOnRanksAreThoseOfOneProcess) {
+  const TempFolder folder;
+  SimulationOptions options = small_simulation();
+  options.plane.rate_hz = 20;
+  options.observation_minutes = 3;
+  options.scan.plate_rpm = 60;
+  options.plate = {.amplitudes_k = {0.01, 0.1, 0, 0.02}, .spread = 0.1, .drift = 0.01};
+  const SimulatedTod source(options, nullptr);
+  MapJob job = small_maps(folder.file("alone"));
+  job.nside = 8;
+  job.filters = {.plate = {.harmonics = 4}, .common_mode = true};
+  job.demodulation.on = true;
+  job.split = split_of("detectors");
+  job.limits = {.tolerance = 1e-12, .iterations = 1000};
+  SerialExecutor one;
+  const MapSummary alone = make_maps(source, job, one);
+  ASSERT_TRUE(alone.converged);
+  for (const int ranks : {3, 17}) {  // 17: some have no data
+    job.folder = folder.file("ranks");
+    const MapSummary found = make_on_ranks(source, job, ranks);
+    EXPECT_TRUE(found.converged);
+    EXPECT_EQ(found.good, alone.good);
+    EXPECT_EQ(found.detectors, alone.detectors);
+    EXPECT_EQ(read_bytes(folder.file("alone/hits.fits")),
+              read_bytes(folder.file("ranks/hits.fits")));
+    for (const char* name : {"/binned.fits", "/map.fits", "/part1_map.fits"}) {
+      EXPECT_LT(difference(folder.file("alone") + name, folder.file("ranks") + name), 1.2e-7)
+          << name << " " << ranks;
+    }
+  }
+}
+
 /// The card's algorithm has the CPU's order of sums: what differs are the fused multiply-adds that
 /// the CPU's loops may have, here and on ranks.
 TEST(MakeMaps, OfAnEmulatedDeviceAreThoseOfTheCpu) {

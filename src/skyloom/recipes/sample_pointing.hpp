@@ -10,7 +10,7 @@
 
 #include "skyloom/mapping/tiles.hpp"
 #include "skyloom/pointing/expand.hpp"
-#include "skyloom/tod/detector_pair.hpp"
+#include "skyloom/tod/detector_group.hpp"
 
 namespace skyloom {
 
@@ -44,8 +44,8 @@ class SamplePointing {
   std::vector<double> q_ = std::vector<double>(kAtHand), u_ = std::vector<double>(kAtHand);
 };
 
-/// What a task needs for two detectors.
-struct PointedPair : DetectorPair {
+/// What a task needs for a group of detectors.
+struct PointedGroup : DetectorGroup {
   SamplePointing pointing;
 };
 

@@ -25,17 +25,16 @@ constexpr Word<Frame> kFrames[] = {{"ecliptic", Frame::kEcliptic},
 constexpr Word<NodsAt> kNodPlaces[] = {
     {"start", NodsAt::kStart}, {"end", NodsAt::kEnd}, {"both", NodsAt::kBoth}};
 
-/// 1,-1,0: degrees of an angle, with digits behind the point or without.
-TextField degrees_field(std::vector<double>* member) {
+/// Numbers between commas, which `is_good`; `expected` is for the message.
+TextField list_field(std::vector<double>* member, bool (*is_good)(double), const char* expected) {
   TextField field;
-  field.set = [member](const std::string& text) {
+  field.set = [member, is_good, expected](const std::string& text) {
     std::vector<double> found;
     for (const std::string_view part : loom::parts_of(text)) {
       if (text.empty()) break;
       const auto value = number_in(part);
-      if (!value || !(std::fabs(*value) < 90)) {
-        throw Error(Status::kUsage,
-                    "'" + text + "': expected degrees below 90, between commas: 1,-1,0");
+      if (!value || !is_good(*value)) {
+        throw Error(Status::kUsage, "'" + text + "': expected " + expected);
       }
       found.push_back(*value);
     }
@@ -50,6 +49,19 @@ TextField degrees_field(std::vector<double>* member) {
     return text;
   };
   return field;
+}
+
+/// 1,-1,0: degrees of an angle, with digits behind the point or without.
+TextField degrees_field(std::vector<double>* member) {
+  return list_field(
+      member, [](double x) { return std::fabs(x) < 90; },
+      "degrees below 90, between commas: 1,-1,0");
+}
+
+TextField amplitudes_field(std::vector<double>* member) {
+  return list_field(
+      member, [](double x) { return x >= 0 && x <= 1e6; },
+      "K, 0 to 1e6, of harmonics from the first on, between commas: 0,0.1,0,0.01");
 }
 
 const OptionRow<SimulateJob> kSimulateRows[] = {
@@ -432,6 +444,29 @@ const OptionRow<SimulateJob> kSimulateRows[] = {
              "wanted, between commas; again for more",
      .field = [](SimulateJob& j) -> OptionField { return &j.simulation.more_commons; },
      .value = "MODE"},
+    {.key = "hwpss",
+     .names = "--hwpss",
+     .group = kSkyOptions,
+     .text = "what a half-wave plate (--hwp-rpm) adds with its angle: amplitudes of the harmonics, "
+             "from the first on, K: 0.001,0.1,0,0.01",
+     .field = [](SimulateJob& j) -> OptionField {
+       return amplitudes_field(&j.simulation.plate.amplitudes_k);
+     },
+     .value = "LIST"},
+    {.key = "hwpss_spread",
+     .names = "--hwpss-spread",
+     .group = kSkyOptions,
+     .text = "rms of the detectors' amplitudes about that, relative",
+     .field = [](SimulateJob& j) -> OptionField { return &j.simulation.plate.spread; },
+     .interval = between(0, 10),
+     .shows_default = true},
+    {.key = "hwpss_drift",
+     .names = "--hwpss-drift",
+     .group = kSkyOptions,
+     .text = "rms of what an amplitude has grown or fallen by when an observation ends, relative",
+     .field = [](SimulateJob& j) -> OptionField { return &j.simulation.plate.drift; },
+     .interval = between(0, 10),
+     .shows_default = true},
     {.key = "dipole",
      .names = "--dipole",
      .group = kSkyOptions,

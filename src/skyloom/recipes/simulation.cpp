@@ -39,6 +39,12 @@ void check_ground(const SimulateJob& job) {
                 "--modulation-phase, --modulation-seed: expected --elevation-modulation with "
                 "--modulation-sine");
   }
+  const PlateSignalOptions& plate = job.simulation.plate;
+  if (!plate.any() && (plate.spread != 0 || plate.drift != 0)) {
+    throw Error(Status::kUsage,
+                std::string(plate.spread != 0 ? "--hwpss-spread" : "--hwpss-drift") +
+                    ": expected --hwpss, which it is of");
+  }
   if (is_on_ground(job)) return;
   if (job.ground_map.empty() && !job.simulation.ground.any()) return;  // Python's is an array
   throw Error(Status::kUsage, "--ground-map: expected --schedule, a telescope on the ground");

@@ -18,6 +18,7 @@
 #include "skyloom/recipes/compressor.hpp"
 #include "skyloom/recipes/gls_maps.hpp"
 #include "skyloom/recipes/left_out.hpp"
+#include "skyloom/recipes/map_data.hpp"
 #include "skyloom/recipes/map_wishes.hpp"
 #include "skyloom/recipes/memory_plan.hpp"
 #include "skyloom/tod/shared_tod.hpp"
@@ -25,29 +26,30 @@
 namespace skyloom {
 namespace {
 
-/// Reads and compresses all of an observation, some pairs of detectors at a time.
+/// Reads and compresses all of an observation, some groups of detectors at a time.
 void add_observation(const TodSource& source, std::size_t number, const MapJob& job,
                      const Parts& parts, AllSums& sums, std::vector<Stream>& streams,
-                     Compressor& compressor, WorkPool<PointedPair>& works, Executor& executor,
+                     Compressor& compressor, WorkPool<PointedGroup>& works, Executor& executor,
                      const Observer& observer) {
   const Observation& observation = source.observation(number);
   const Boresight boresight = source.boresight(number);
   source.prepare(number, boresight, executor, observer);
   compressor.begin(observation, boresight);
   const std::size_t detectors = observation.plane.detectors.size();
-  const std::size_t at_once = 2 * kPairsAtOnce * executor.concurrency();
+  const std::size_t one = source.group(), at_once = one * kGroupsAtOnce * executor.concurrency();
   const std::size_t step = baseline_samples(observation, job.step_s);
   for (std::size_t first = 0; first < detectors; first += at_once) {
     stop_if_asked(observer);
     const std::size_t n = std::min(at_once, detectors - first), before = streams.size();
     streams.resize(before + n);
-    executor.run((n + 1) / 2, [&](std::size_t pair) {
+    executor.run((n + one - 1) / one, [&](std::size_t group) {
       auto work = works.borrow();
-      const auto signals = work->room(observation.samples, n - 2 * pair);
-      source.read(number, boresight, first + 2 * pair, signals);
+      const std::size_t at = one * group;
+      const auto signals = work->room(observation.samples, n - at, one);
+      source.read(number, boresight, first + at, signals);
       for (std::size_t i = 0; i < signals.size(); ++i) {
-        const Detector& detector = observation.plane.detectors[first + 2 * pair + i];
-        streams[before + 2 * pair + i] = compressor.compress(detector, signals[i], work->pointing);
+        const Detector& detector = observation.plane.detectors[first + at + i];
+        streams[before + at + i] = compressor.compress(detector, signals[i], work->pointing);
       }
     });
     const std::span<Stream> fresh = std::span(streams).subspan(before);
@@ -142,7 +144,7 @@ std::vector<Stream> read_streams(const TodSource& source, const MapJob& job, con
                                  Executor& readers, const Observer& observer) {
   std::vector<Stream> streams;
   {
-    WorkPool<PointedPair> works;
+    WorkPool<PointedGroup> works;
     Compressor compressor(job, device, observer);
     for (std::size_t i = 0; i < source.observations(); ++i) {
       add_observation(source, i, job, plan, to.sums, streams, compressor, works, readers, observer);
@@ -318,8 +320,8 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
                                        RankCompany* company) {
   check_job(unfiltered, job, company);
   std::unique_ptr<Device> device = open_device(job, observer, company);
-  const FilteredTod filtered(unfiltered, job.filters);
-  const TodSource& all = job.filters.any() ? static_cast<const TodSource&>(filtered) : unfiltered;
+  const MapData data(unfiltered, job, observer);
+  const TodSource& all = data.get();
   std::optional<SharedTod> share;
   if (company != nullptr) share.emplace(all, share_of(all, company->rank(), company->size()));
   const TodSource& source = share ? static_cast<const TodSource&>(*share) : all;
@@ -334,8 +336,8 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   CappedExecutor readers(executor, memory.threads);
   std::vector<Stream> streams =
       read_streams(source, job, parts, memory, device.get(), *out, readers, observer);
-  summary.unfitted = filtered.failed();
-  summary.glitches = filtered.glitches();
+  summary.unfitted = data.unfitted();
+  summary.glitches = data.glitches();
   if (company != nullptr) {
     std::vector<SkySums*> sums{&out->sums.whole};
     for (SkySums& part : out->sums.parts) sums.push_back(&part);
@@ -348,7 +350,7 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   count_system(out->sums, *out->system, summary);
   count_all(company, summary);
   summary.observations = all.observations();
-  summary.detectors = most_detectors(all);
+  summary.detectors = most_detectors(unfiltered);
   tell_of_left_out(summary, observer);
   if (plan.parts() > 0) out->part_of = parts_of_baselines(source, job, parts);
   summary.set_up = clock.lap();

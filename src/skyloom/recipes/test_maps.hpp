@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "skyloom/recipes/map_job.hpp"
 #include "skyloom/tod/simulated_tod.hpp"
@@ -39,6 +40,17 @@ inline std::shared_ptr<const SkyMap> some_sky(std::int64_t nside) {
     sky->values[i] = static_cast<float>(std::sin(1 + 0.37 * static_cast<double>(i)));
   }
   return sky;
+}
+
+/// A detector's samples, read with the other one of its pair.
+inline std::vector<double> samples_of(const TodSource& source, std::size_t number,
+                                      std::size_t detector) {
+  const std::size_t n = source.observation(number).samples;
+  std::vector<double> values[2] = {std::vector<double>(n), std::vector<double>(n)};
+  std::vector<std::uint8_t> flags(n);
+  const Signal pair[] = {{values[0], flags}, {values[1], flags}};
+  source.read(number, source.boresight(number), detector / 2 * 2, pair);
+  return values[detector % 2];
 }
 
 /// Another source's samples, changed after they are read: change(first detector, signals).

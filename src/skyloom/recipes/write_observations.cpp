@@ -6,14 +6,14 @@
 #include "loom/base/stop.hpp"
 #include "loom/files/output_files.hpp"
 #include "skyloom/recipes/other_files.hpp"
-#include "skyloom/tod/detector_pair.hpp"
+#include "skyloom/tod/detector_group.hpp"
 #include "skyloom/tod/observation_writer.hpp"
 
 namespace skyloom {
 namespace {
 
 /// A pair of detectors whose samples wait to be written.
-struct TruePair : DetectorPair {
+struct TruePair : DetectorGroup {
   Truth truth[2];
 };
 

@@ -6,9 +6,10 @@
 
 #include "loom/base/error.hpp"
 #include "loom/base/stop.hpp"
+#include "skyloom/filters/plate.hpp"
 #include "skyloom/filters/polynomial.hpp"
 #include "skyloom/good_sample.hpp"
-#include "skyloom/tod/detector_pair.hpp"
+#include "skyloom/tod/detector_group.hpp"
 
 namespace skyloom {
 namespace {
@@ -17,6 +18,17 @@ constexpr std::size_t kBlock = 1 << 16;  // samples of a task that sums
 
 bool all_flagged(std::span<const std::uint8_t> flags) {
   return std::find(flags.begin(), flags.end(), std::uint8_t{0}) == flags.end();
+}
+
+std::vector<Stretch> stretches_of(const Observation& at) {
+  return at.stretches.empty() ? std::vector<Stretch>{{0, at.samples}} : at.stretches;
+}
+
+/// A stretch that a filter could not be fitted to.
+std::size_t leave_out(std::span<std::uint8_t> flags) {
+  const std::size_t counts = all_flagged(flags) ? 0 : 1;
+  std::fill(flags.begin(), flags.end(), std::uint8_t{1});
+  return counts;
 }
 
 }  // namespace
@@ -29,22 +41,11 @@ FilteredTod::Counts FilteredTod::read_own(std::size_t number, const Boresight& b
                                           std::span<const Signal> signals) const {
   source_.read(number, boresight, first, signals);
   Counts counts;
-  const Observation& at = observation(number);
-  const Stretch all[] = {{0, at.samples}};
-  const std::span<const Stretch> stretches =
-      at.stretches.empty() ? std::span<const Stretch>(all) : at.stretches;
-  for (const Signal& signal : signals) {
-    if (!options_.deglitch.any()) break;
-    for (const Stretch& stretch : stretches) {
-      const std::size_t n = stretch.end - stretch.first;
-      counts.glitches += flag_glitches(options_.deglitch, signal.values.subspan(stretch.first, n),
-                                       signal.flags.subspan(stretch.first, n));
-    }
-  }
+  const std::vector<Stretch> stretches = stretches_of(observation(number));
+  for (const Signal& signal : signals) take_plate(stretches, signal, counts);
   for (const Signal& signal : signals) {
     if (!ground_ || ground_->subtract(signal.values, signal.flags)) continue;
-    counts.failed += all_flagged(signal.flags) ? 0 : 1;
-    std::fill(signal.flags.begin(), signal.flags.end(), std::uint8_t{1});
+    counts.failed += leave_out(signal.flags);
   }
   if (!options_.polynomial) return counts;
   for (const Signal& signal : signals) {
@@ -55,16 +56,57 @@ FilteredTod::Counts FilteredTod::read_own(std::size_t number, const Boresight& b
                               flags)) {
         continue;
       }
-      counts.failed += all_flagged(flags) ? 0 : 1;
-      std::fill(flags.begin(), flags.end(), std::uint8_t{1});
+      counts.failed += leave_out(flags);
     }
   }
   return counts;
 }
 
+void FilteredTod::take_plate(std::span<const Stretch> stretches, const Signal& signal,
+                             Counts& counts) const {
+  for (std::size_t s = 0; s < stretches.size(); ++s) {
+    const std::size_t first = stretches[s].first, n = stretches[s].end - first;
+    const std::span<std::uint8_t> flags = signal.flags.subspan(first, n);
+    if (options_.deglitch.any()) {
+      if (plate_) (void)plate_->subtract(s, signal.values, signal.flags);  // said below
+      counts.glitches += flag_glitches(options_.deglitch, signal.values.subspan(first, n), flags);
+    }
+    if (plate_ && !plate_->subtract(s, signal.values, signal.flags)) {
+      counts.failed += leave_out(flags);
+    }
+  }
+}
+
+void FilteredTod::set_plate(const Observation& at, const Boresight& boresight) const {
+  const std::string wish = "--hwp-harmonics";
+  if (!has_plate(boresight)) {
+    throw Error(Status::kMissingHdu,
+                at.name + ": no angles of a half-wave plate, which " + wish + " asks for");
+  }
+  const std::span<const double> angles(boresight.row(kPlateAngle), at.samples);
+  check_plate_rate(plate_turns(angles, at.name, wish),
+                   static_cast<double>(options_.plate.harmonics), at.plane.rate_hz, at.name, wish);
+  plate_ = std::make_unique<const HarmonicFilter>(options_.plate, angles, stretches_of(at));
+}
+
+std::size_t FilteredTod::longest() const {
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < observations(); ++i) most = std::max(most, observation(i).samples);
+  return most;
+}
+
+std::size_t FilteredTod::work_bytes() const {
+  return source_.work_bytes() + (options_.deglitch.any() ? 4 * sizeof(double) * longest() : 0);
+}
+
+std::size_t FilteredTod::shared_bytes() const {
+  return source_.shared_bytes() + (options_.plate.any() ? 2 * sizeof(double) * longest() : 0);
+}
+
 void FilteredTod::prepare(std::size_t number, const Boresight& boresight, Executor& executor,
                           const Observer& observer) const {
   source_.prepare(number, boresight, executor, observer);
+  if (options_.plate.any()) set_plate(observation(number), boresight);
   if (options_.ground.any()) {
     const auto moved = motion(number);
     if (!moved || moved->azimuth.size() != observation(number).samples) {
@@ -78,20 +120,20 @@ void FilteredTod::prepare(std::size_t number, const Boresight& boresight, Execut
   const std::size_t detectors = observation(number).plane.detectors.size();
   common_.assign(samples, 0);
   std::vector<std::uint32_t> hits(samples, 0);
-  const std::size_t pairs_at_once = executor.concurrency();
-  std::vector<DetectorPair> pairs(pairs_at_once);
-  for (std::size_t first = 0; first < detectors; first += 2 * pairs_at_once) {
+  const std::size_t one = group(), at_once = one * executor.concurrency();
+  std::vector<DetectorGroup> groups(executor.concurrency());
+  for (std::size_t first = 0; first < detectors; first += at_once) {
     stop_if_asked(observer);
-    const std::size_t n = std::min(2 * pairs_at_once, detectors - first);
-    executor.run((n + 1) / 2, [&](std::size_t p) {
-      (void)read_own(number, boresight, first + 2 * p, pairs[p].room(samples, n - 2 * p));
+    const std::size_t n = std::min(at_once, detectors - first);
+    executor.run((n + one - 1) / one, [&](std::size_t g) {
+      (void)read_own(number, boresight, first + one * g, groups[g].room(samples, n - one * g, one));
     });
     // detector after detector at each sample: the same sums for any number of threads
     executor.run((samples + kBlock - 1) / kBlock, [&](std::size_t block) {
       const std::size_t end = std::min(samples, (block + 1) * kBlock);
       for (std::size_t d = 0; d < n; ++d) {
-        const std::vector<double>& values = pairs[d / 2].values[d % 2];
-        const std::vector<std::uint8_t>& flags = pairs[d / 2].flags[d % 2];
+        const std::vector<double>& values = groups[d / one].values[d % one];
+        const std::vector<std::uint8_t>& flags = groups[d / one].flags[d % one];
         for (std::size_t i = block * kBlock; i < end; ++i) {
           const bool good = takes_part(values[i], flags[i]);
           common_[i] += good ? values[i] : 0;
@@ -116,6 +158,7 @@ void FilteredTod::read(std::size_t number, const Boresight& boresight, std::size
 
 void FilteredTod::rest() const {
   source_.rest();
+  plate_.reset();
   ground_.reset();
   std::vector<double>().swap(common_);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Time-ordered data of another source, filtered as they are read: glitches are flagged, then goes
-// what depends on the azimuth, then
-// polynomials of each detector, then what all detectors have in common.
+// what turns with a half-wave plate, then what depends on the azimuth, then polynomials of each
+// detector, then what all detectors have in common.
 #pragma once
 
 #include <atomic>
@@ -12,24 +12,26 @@
 
 #include "skyloom/filters/deglitch.hpp"
 #include "skyloom/filters/ground.hpp"
+#include "skyloom/filters/harmonics.hpp"
 #include "skyloom/tod/observation.hpp"
 
 namespace skyloom {
 
 struct FilterOptions {
   DeglitchOptions deglitch = {};
+  HarmonicTemplate plate = {};
   GroundTemplate ground = {};
   std::optional<std::size_t> polynomial = {};  ///< its order; none: no such filter
   bool common_mode = false;  ///< the mean of all detectors at a sample is taken out of each
   [[nodiscard]] bool any() const noexcept {
-    return deglitch.any() || ground.any() || polynomial || common_mode;
+    return deglitch.any() || plate.any() || ground.any() || polynomial || common_mode;
   }
 };
 
 /// prepare() before reading. Keeps one or two numbers a sample of the observation that is prepared
-/// where it takes out the ground or the common mode; for the latter all detectors are read once
-/// more. Flagged samples take no part in a
-/// filter. Polynomials go over each stretch of an observation; where the good samples do not
+/// where it takes out what turns with the plate, the ground or the common mode; for the latter all
+/// detectors are read once more. Flagged samples take no part in a filter. Polynomials and
+/// harmonics of the plate go over each stretch of an observation; where the good samples do not
 /// determine one, the detector's stretch is flagged and counted.
 class FilteredTod final : public TodSource {
  public:
@@ -56,8 +58,9 @@ class FilteredTod final : public TodSource {
                const Observer& observer) const override;
   void read(std::size_t number, const Boresight& boresight, std::size_t first,
             std::span<const Signal> signals) const override;
-  [[nodiscard]] std::size_t work_bytes() const override { return source_.work_bytes(); }
-  [[nodiscard]] std::size_t shared_bytes() const override { return source_.shared_bytes(); }
+  [[nodiscard]] std::size_t group() const override { return source_.group(); }
+  [[nodiscard]] std::size_t work_bytes() const override;
+  [[nodiscard]] std::size_t shared_bytes() const override;
   void rest() const override;
 
   /// Stretches of a detector that have good samples, but not enough of them for a filter, of all
@@ -73,10 +76,18 @@ class FilteredTod final : public TodSource {
   Counts read_own(std::size_t number, const Boresight& boresight, std::size_t first,
                   std::span<const Signal> signals) const;
 
+  [[nodiscard]] std::size_t longest() const;  ///< observation, samples
+  void set_plate(const Observation& at, const Boresight& boresight) const;
+  /// Glitches, and the plate's harmonics. A plate's signal would be all that glitches are measured
+  /// by, so it goes before as well as behind.
+  void take_plate(std::span<const Stretch> stretches, const Signal& signal, Counts& counts) const;
+
   const TodSource& source_;
   FilterOptions options_;
-  mutable std::unique_ptr<const GroundFilter> ground_;  ///< of the observation that was prepared
-  mutable std::vector<double> common_;                  ///< of the observation that was prepared
+  // of the observation that was prepared
+  mutable std::unique_ptr<const HarmonicFilter> plate_;
+  mutable std::unique_ptr<const GroundFilter> ground_;
+  mutable std::vector<double> common_;
   mutable std::atomic<std::size_t> failed_ = 0, glitches_ = 0;
 };
 

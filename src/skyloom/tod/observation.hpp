@@ -76,8 +76,10 @@ class TodSource {
   [[nodiscard]] virtual Truth truth(std::size_t /*number*/, std::size_t /*detector*/) const {
     return {};
   }
-  /// One or two detectors from `first` on, all samples. Safe from any thread. What is read does not
-  /// depend on the order; pairs begin with an even number.
+  /// So many detectors are read together at most; such groups begin with multiples of it.
+  [[nodiscard]] virtual std::size_t group() const { return 2; }
+  /// Detectors of a group from its `first` on, all samples. Safe from any thread. What is read does
+  /// not depend on the order.
   virtual void read(std::size_t number, const Boresight& boresight, std::size_t first,
                     std::span<const Signal> signals) const = 0;
   /// All detectors of an observation are about to be read: what reading one asks of all others is

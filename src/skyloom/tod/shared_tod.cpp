@@ -17,10 +17,10 @@ std::vector<Share> share_of(const TodSource& source, std::size_t rank, std::size
   for (std::size_t i = 0; i < source.observations(); ++i) {
     const Observation& at = source.observation(i);
     const std::size_t detectors = at.plane.detectors.size();
-    for (std::size_t d = 0; d < detectors; d += 2) {
-      const std::size_t n = std::min<std::size_t>(2, detectors - d);
+    for (std::size_t d = 0; d < detectors; d += source.group()) {
+      const std::size_t n = std::min(source.group(), detectors - d);
       const double samples = static_cast<double>(at.samples) * static_cast<double>(n);
-      // a pair belongs to the process in whose part of all samples its middle lies
+      // a group belongs to the process in whose part of all samples its middle lies
       const double part = static_cast<double>(size) * (before + samples / 2) / all;
       before += samples;
       if (std::min(static_cast<std::size_t>(part), size - 1) != rank) continue;

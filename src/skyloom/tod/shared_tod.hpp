@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Time-ordered data shared out among processes: each has whole pairs of detectors of observations
+// Time-ordered data shared out among processes: each has whole groups of detectors of observations
 // that follow one another.
 #pragma once
 
@@ -15,8 +15,8 @@ struct Share {
   std::size_t observation = 0, first = 0, end = 0;
 };
 
-/// What process `rank` of `size` has: pairs of detectors, about as many samples for each process,
-/// in their order. Empty where there are fewer pairs than processes.
+/// What process `rank` of `size` has: groups of detectors, about as many samples for each process,
+/// in their order. Empty where there are fewer groups than processes.
 [[nodiscard]] std::vector<Share> share_of(const TodSource& source, std::size_t rank,
                                           std::size_t size);
 
@@ -42,6 +42,7 @@ class SharedTod final : public TodSource {
   [[nodiscard]] bool has_spectra(std::size_t number) const override {
     return source_.has_spectra(shares_[number].observation);
   }
+  [[nodiscard]] std::size_t group() const override { return source_.group(); }
   void prepare(std::size_t number, const Boresight& boresight, Executor& executor,
                const Observer& observer) const override {
     source_.prepare(shares_[number].observation, boresight, executor, observer);

@@ -82,6 +82,9 @@ SimulatedTod::SimulatedTod(const SimulationOptions& options, std::shared_ptr<con
     throw Error(Status::kUsage,
                 "--common-net or --common-also with --no-noise: expected one of them");
   }
+  if (options.plate.any() && options.scan.plate_rpm == 0) {
+    throw Error(Status::kUsage, "--hwpss: expected --hwp-rpm, a half-wave plate that turns");
+  }
   if (options.schedule) {
     add_ground();
   } else {
@@ -308,6 +311,10 @@ void SimulatedTod::add_seen(std::size_t number, std::size_t detector, const Bore
           horizon_boresight(observation.ground->scan, *motion(number), boresight));
     });
     ground_->add(at, *horizon, to);
+  }
+  if (options_.plate.any()) {
+    add_plate_signal(options_.plate, name_of(number, detector),
+                     {boresight.row(kPlateAngle), signal.size()}, to);
   }
   if (!varies) return;
   work.gain.resize(signal.size());

@@ -15,6 +15,7 @@
 #include "skyloom/tod/ground_signal.hpp"
 #include "skyloom/tod/last_made.hpp"
 #include "skyloom/tod/observation.hpp"
+#include "skyloom/tod/plate_signal.hpp"
 #include "skyloom/tod/simulated_noise.hpp"
 
 namespace skyloom {
@@ -45,6 +46,7 @@ struct SimulationOptions {
   GlitchOptions glitches = {};
   AtmosphereOptions atmosphere = {};  ///< from the ground
   GroundOptions ground = {};          ///< from the ground
+  PlateSignalOptions plate = {};      ///< behind a half-wave plate
 };
 
 /// All modes of noise in common that are asked for. Throws kUsage.
@@ -79,7 +81,7 @@ class SimulatedTod final : public TodSource {
   void add_ground();
   void add_observation(Observation observation);
   [[nodiscard]] StreamName name_of(std::size_t number, std::size_t detector) const;
-  /// Sky, dipole, atmosphere and ground, times the gain.
+  /// Sky, dipole, atmosphere, ground and what the plate adds, times the gain.
   void add_seen(std::size_t number, std::size_t detector, const Boresight& boresight, Work& work,
                 std::span<double> signal) const;
   void add_sky(const Detector& detector, const Boresight& boresight, Work& work,

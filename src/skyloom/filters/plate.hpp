@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the angles of a half-wave plate say of how it turns. Knows no detectors.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "skyloom/foundation.hpp"
+
+namespace skyloom {
+
+/// Turns a sample, either way: the mean over all samples of steps that are taken the short way
+/// round. Throws kUsage where the middle step is below 1e-6 rad: the plate stands, or goes in
+/// steps. `name` and `wish` (an option) are for the message.
+[[nodiscard]] double plate_turns(std::span<const double> angles, const std::string& name,
+                                 const std::string& wish);
+
+/// Throws kUsage where `harmonic` times the plate's turns a sample is not below half a turn: no
+/// samples of that rate know it.
+void check_plate_rate(double turns, double harmonic, double rate_hz, const std::string& name,
+                      const std::string& wish);
+
+}  // namespace skyloom
