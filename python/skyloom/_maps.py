@@ -177,7 +177,8 @@ class Maps(PartMaps):
     parts : list of PartMaps
         With `split`: `destriped` has the offsets of all data taken out, or is the part's own of maximum likelihood.
     offsets : list of arrays [detector][baseline]
-        One for each observation; none with `method="gls"`.
+        One for each observation; none with `method="gls"`. With `demodulate` three of each detector, as it would see
+        without a plate and turned by 0, 60 and 120 degrees.
     residuals : array
         After each iteration, relative.
     converged : bool
@@ -207,7 +208,10 @@ def make_maps(observations: Any, nside: int = 256, *, step: Optional[float] = No
               correlation: Optional[float] = None, preconditioner: Optional[str] = None, deglitch: Optional[float] = None,
               deglitch_window: Optional[int] = None, deglitch_radius: Optional[int] = None,
               ground_order: Optional[int] = None, ground_bins: Optional[float] = None,
-              ground_trend: "Union[int, str, None]" = None, ground_split: bool = False, split: Optional[str] = None,
+              ground_trend: "Union[int, str, None]" = None, ground_split: bool = False,
+              hwp_harmonics: Optional[int] = None, hwp_trend: "Union[int, str, None]" = None, hwp_drift: bool = False,
+              hwp_detrend: bool = False, demodulate: bool = False, demod_cut: Optional[float] = None,
+              demod_skip: Optional[int] = None, split: Optional[str] = None,
               backend: Optional[str] = None, checkpoint: "Union[str, os.PathLike[str], None]" = None,
               checkpoint_seconds: Optional[float] = None, memory: Optional[int] = None,
               threads: Optional[int] = None) -> Maps:
@@ -226,6 +230,10 @@ def make_maps(observations: Any, nside: int = 256, *, step: Optional[float] = No
         Seconds of a baseline; 0: an observation. Default: 1.
     ground_order, ground_bins, ground_trend, ground_split
         Filters of the observations' `azimuth`, as `skyloom map` has them; `ground_trend="none"`: no trend is fitted.
+    hwp_harmonics, hwp_trend, hwp_drift, hwp_detrend
+        Filters of the observations' `hwp_angle`, likewise.
+    demodulate, demod_cut, demod_skip
+        I, Q and U of each detector by what is slow of it, and what goes with four times the `hwp_angle`.
     split : "detectors", "observations" or "time=N", optional
         Maps of parts beside the whole: `Maps.parts`.
     backend : "cpu", "auto", "cuda" or "emulate", optional
@@ -254,10 +262,13 @@ def make_maps(observations: Any, nside: int = 256, *, step: Optional[float] = No
         "wcs": wcs, "method": method, "correlation": correlation, "preconditioner": preconditioner,
         "deglitch": deglitch, "deglitch_window": deglitch_window, "deglitch_radius": deglitch_radius,
         "ground_order": ground_order, "ground_bins": ground_bins, "ground_trend": ground_trend,
-        "ground_split": bool(ground_split), "split": split, "backend": backend,
+        "ground_split": bool(ground_split), "hwp_harmonics": hwp_harmonics, "hwp_trend": hwp_trend,
+        "hwp_drift": bool(hwp_drift), "hwp_detrend": bool(hwp_detrend), "demodulate": bool(demodulate),
+        "demod_cut": demod_cut, "demod_skip": demod_skip, "split": split, "backend": backend,
         "checkpoint": None if checkpoint is None else os.fspath(checkpoint), "checkpoint_seconds": checkpoint_seconds})
     budget = 0 if memory is None else arguments.integer("memory", memory, 1)
     found = _core.make_maps([one._core() for one in listed], options, budget, arguments.threads(threads))
     for text in found["warnings"]:
         warnings.warn(text, RuntimeWarning, stacklevel=2)
-    return Maps(nside, found, [len(one.quats) for one in listed])
+    streams = 3 if demodulate else 1  # of a detector
+    return Maps(nside, found, [streams * len(one.quats) for one in listed])

@@ -134,6 +134,8 @@ def simulate(sky: Any = None, *, schedule: Union[str, "os.PathLike[str]", None] 
     pixels, width, rate, leakage, observations, minutes, spin_minutes, spin_angle, precession_minutes, precession_angle,
     year, follow_earth, hwp_rpm, frame, start, net, fknee, fmin, slope, dipole, no_noise, realization : optional
     common_net, common_fknee, common_fmin, common_slope, common_by, common_coupling, common_spread, common_fixed : optional
+    hwpss, hwpss_spread, hwpss_drift : optional
+        What a half-wave plate (`hwp_rpm`) adds with its angle: `hwpss` is a list of amplitudes of harmonics, K.
     gain_drift, gain_walk, glitch_rate, glitch_height, glitch_decay : optional
     scan_rate, mount_rate, scan_acceleration, elnod, elnod_at, elevation_rate, elevation_acceleration, elevation_modulation,
     modulation_amplitude, modulation_sine, modulation_phase, modulation_seed, elevation_step, sun_close, intervals, ut1,

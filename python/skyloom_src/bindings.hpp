@@ -54,6 +54,7 @@ py::dict detectors_of(const FocalPlane& plane);
 
 void add_pointing(py::module_& m);
 void add_maps(py::module_& m);
+void add_plate(py::module_& m);
 void add_simulation(py::module_& m);
 
 }  // namespace skyloom::python

@@ -123,5 +123,6 @@ PYBIND11_MODULE(_core, m) {
   });
   add_pointing(m);
   add_maps(m);
+  add_plate(m);
   add_simulation(m);
 }

@@ -13,8 +13,11 @@ from ._toast_maps import BinMap as BinMap
 from ._toast_maps import CovarianceAndHits as CovarianceAndHits
 from ._toast_maps import MapMaker as MapMaker
 from ._toast_noise import SimNoise as SimNoise
+from ._toast_plate import Demodulate as Demodulate
+from ._toast_plate import HWPFilter as HWPFilter
 from ._toast_pointing import PixelsHealpix as PixelsHealpix
 from ._toast_pointing import PointingDetectorSimple as PointingDetectorSimple
 from ._toast_pointing import StokesWeights as StokesWeights
 
-__all__ = ["BinMap", "CovarianceAndHits", "MapMaker", "PixelsHealpix", "PointingDetectorSimple", "SimNoise", "StokesWeights"]
+__all__ = ["BinMap", "CovarianceAndHits", "Demodulate", "HWPFilter", "MapMaker", "PixelsHealpix", "PointingDetectorSimple",
+           "SimNoise", "StokesWeights"]
