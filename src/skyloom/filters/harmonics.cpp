@@ -2,28 +2,16 @@
 #include "skyloom/filters/harmonics.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "loom/simd/isa_tables.hpp"
 #include "skyloom/filters/dense_cholesky.hpp"
+#include "skyloom/filters/harmonics_kernels.hpp"
 #include "skyloom/good_sample.hpp"
 
 namespace skyloom {
-namespace {
 
-constexpr std::size_t kBlock = 128;  // samples whose templates are at hand, in the first cache
-constexpr std::size_t kPartial = 8;  // sums side by side, which lanes can have
-
-/// Of kBlock numbers, in a fixed order.
-double dot(const double* a, const double* b) noexcept {
-  std::array<double, kPartial> sums{};
-  for (std::size_t i = 0; i < kBlock; i += kPartial) {
-    for (std::size_t k = 0; k < kPartial; ++k) sums[k] += a[i + k] * b[i + k];
-  }
-  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
-}
-
-}  // namespace
+LOOM_ISA_TABLES(HarmonicKernels, kHarmonics, harmonic_kernels)
 
 /// Templates of a stretch, a block of samples after another: those of the trend first. Samples
 /// behind the stretch are 0.
@@ -34,21 +22,28 @@ class HarmonicFilter::Columns {
         stretch_(stretch),
         trends_(filter.options_.trend ? *filter.options_.trend + 1 : 0),
         count_(trends_ + filter.options_.harmonics * (filter.options_.drift ? 4 : 2)),
-        rows_(count_ * kBlock) {}
+        rows_(count_ * kTemplateBlock) {}
 
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   [[nodiscard]] std::size_t trends() const noexcept { return trends_; }
   [[nodiscard]] const double* row(std::size_t column) const noexcept {
-    return rows_.data() + column * kBlock;
+    return rows_.data() + column * kTemplateBlock;
   }
-  [[nodiscard]] double* row(std::size_t column) noexcept { return rows_.data() + column * kBlock; }
+  /// sums[k] += template k times values, of the first `columns`.
+  void add_products(std::size_t columns, const double* values, double* sums) const {
+    kernels_.add_products(rows_.data(), columns, values, sums);
+  }
+  /// What the templates from `from` on, times x, are at the samples.
+  void mix(std::size_t from, const double* x, double* out) const {
+    kernels_.mix(row(from), count_ - from, x + from, out);
+  }
 
   /// Calls use(first, n): the rows are of samples [first, first + n) of the observation. Blocks of
   /// which wanted(first, n) is false are passed over.
   template <class Wanted, class Use>
   void over(const Wanted& wanted, const Use& use) {
-    for (std::size_t first = stretch_.first; first < stretch_.end; first += kBlock) {
-      const std::size_t n = std::min(kBlock, stretch_.end - first);
+    for (std::size_t first = stretch_.first; first < stretch_.end; first += kTemplateBlock) {
+      const std::size_t n = std::min(kTemplateBlock, stretch_.end - first);
       if (!wanted(first, n)) continue;
       make(first, n);
       use(first, n);
@@ -61,52 +56,23 @@ class HarmonicFilter::Columns {
 
  private:
   void make(std::size_t first, std::size_t n) {
-    std::array<double, kBlock> x, c{}, s{};  // x: time, -1 to 1
     const auto length = static_cast<double>(stretch_.end - stretch_.first);
-    for (std::size_t i = 0; i < kBlock; ++i) {
-      x[i] = static_cast<double>(2 * (first - stretch_.first + i) + 1) / length - 1;
-    }
-    std::copy_n(filter_.cosines_.data() + first, n, c.begin());
-    std::copy_n(filter_.sines_.data() + first, n, s.begin());
-    for (std::size_t k = 0; k < trends_; ++k) {
-      double* const out = row(k);
-      if (k == 0) std::fill_n(out, kBlock, 1.0);
-      if (k == 1) std::copy(x.begin(), x.end(), out);
-      if (k < 2) continue;
-      const double* const one = row(k - 1);
-      const double* const two = row(k - 2);
-      const auto order = static_cast<double>(k);
-      const double a = (2 * order - 1) / order, b = (order - 1) / order;
-      for (std::size_t i = 0; i < kBlock; ++i) out[i] = a * x[i] * one[i] - b * two[i];
-    }
-    for (std::size_t k = 0; k < trends_; ++k) std::fill(row(k) + n, row(k) + kBlock, 0.0);
-    const std::size_t harmonics = filter_.options_.harmonics;
-    for (std::size_t m = 0; m < harmonics; ++m) {
-      double* const cosine = row(trends_ + 2 * m);
-      double* const sine = row(trends_ + 2 * m + 1);
-      if (m == 0) {
-        std::copy(c.begin(), c.end(), cosine);
-        std::copy(s.begin(), s.end(), sine);
-      } else {
-        const double* const before = row(trends_ + 2 * m - 2);
-        const double* const beside = row(trends_ + 2 * m - 1);
-        for (std::size_t i = 0; i < kBlock; ++i) {
-          cosine[i] = before[i] * c[i] - beside[i] * s[i];
-          sine[i] = beside[i] * c[i] + before[i] * s[i];
-        }
-      }
-    }
-    if (!filter_.options_.drift) return;
-    for (std::size_t m = 0; m < 2 * harmonics; ++m) {
-      const double* const even = row(trends_ + m);
-      double* const drift = row(trends_ + 2 * harmonics + m);
-      for (std::size_t i = 0; i < kBlock; ++i) drift[i] = x[i] * even[i];
-    }
+    const auto at = static_cast<double>(2 * (first - stretch_.first) + 1);
+    kernels_.make({.n = n,
+                   .first_time = at / length - 1,
+                   .time_step = 2 / length,
+                   .cosine = filter_.cosines_.data() + first,
+                   .sine = filter_.sines_.data() + first,
+                   .trends = trends_,
+                   .harmonics = filter_.options_.harmonics,
+                   .drift = filter_.options_.drift,
+                   .rows = rows_.data()});
   }
 
   const HarmonicFilter& filter_;
   Stretch stretch_;
   std::size_t trends_, count_;
+  const HarmonicKernels& kernels_ = harmonic_kernels(active_isa());
   std::vector<double> rows_;  ///< [template][sample of the block]
 };
 
@@ -119,13 +85,13 @@ class HarmonicFilter::Fit {
         n_(columns_.count()),
         matrix_(n_ * n_, 0.0),
         coefficients_(n_, 0.0),
-        good_(kBlock) {}
+        good_(kTemplateBlock) {}
 
   [[nodiscard]] Columns& columns() noexcept { return columns_; }
 
   /// Sums over samples that take part; `values` empty: over all.
   void add_good(std::span<const double> values, std::span<const std::uint8_t> flags) {
-    std::vector<double> masked(kBlock);
+    std::vector<double> masked(kTemplateBlock);
     columns_.over([&](std::size_t first, std::size_t n) {
       for (std::size_t i = 0; i < n && !values.empty(); ++i) {
         good_[i] = takes_part(values[first + i], flags[first + i]) ? 1 : 0;
@@ -133,10 +99,10 @@ class HarmonicFilter::Fit {
       for (std::size_t r = 0; r < n_; ++r) {
         const double* left = columns_.row(r);
         if (!values.empty()) {
-          for (std::size_t i = 0; i < kBlock; ++i) masked[i] = left[i] * good_[i];
+          for (std::size_t i = 0; i < kTemplateBlock; ++i) masked[i] = left[i] * good_[i];
           left = masked.data();
         }
-        for (std::size_t c = 0; c <= r; ++c) matrix_[r * n_ + c] += dot(left, columns_.row(c));
+        columns_.add_products(r + 1, left, &matrix_[r * n_]);
       }
     });
   }
@@ -171,32 +137,44 @@ class HarmonicFilter::Fit {
   /// Coefficients of what is in the values now.
   void solve(std::span<const double> values, std::span<const std::uint8_t> flags) {
     std::fill(coefficients_.begin(), coefficients_.end(), 0.0);
-    std::fill(good_.begin(), good_.end(), 0.0);
     columns_.over([&](std::size_t first, std::size_t n) {
-      for (std::size_t i = 0; i < n; ++i) {
-        const double value = values[first + i];
-        good_[i] = takes_part(value, flags[first + i]) ? value : 0;
-      }
-      std::fill(good_.begin() + static_cast<std::ptrdiff_t>(n), good_.end(), 0.0);
-      for (std::size_t k = 0; k < n_; ++k) coefficients_[k] += dot(columns_.row(k), good_.data());
+      add_products(first, n, values, flags, coefficients_.data());
     });
+    solve_cholesky(matrix_.data(), n_, n_, coefficients_.data());
+  }
+  /// Takes the templates from `from` on out of the values; then has the coefficients of what is
+  /// left.
+  void take_out(std::size_t from, std::span<double> values, std::span<const std::uint8_t> flags) {
+    std::vector<double> left(n_, 0.0);
+    columns_.over([&](std::size_t first, std::size_t n) {
+      columns_.mix(from, coefficients_.data(), good_.data());
+      for (std::size_t i = 0; i < n; ++i) values[first + i] -= good_[i];
+      add_products(first, n, values, flags, left.data());
+    });
+    coefficients_ = left;
     solve_cholesky(matrix_.data(), n_, n_, coefficients_.data());
   }
   /// Calls use(sample, what the templates from `from` on are there).
   template <class Use>
   void model(std::size_t from, const Use& use) {
     columns_.over([&](std::size_t first, std::size_t n) {
-      std::fill(good_.begin(), good_.end(), 0.0);
-      for (std::size_t k = from; k < n_; ++k) {
-        const double* const row = columns_.row(k);
-        const double x = coefficients_[k];
-        for (std::size_t i = 0; i < kBlock; ++i) good_[i] += x * row[i];
-      }
+      columns_.mix(from, coefficients_.data(), good_.data());
       for (std::size_t i = 0; i < n; ++i) use(first + i, good_[i]);
     });
   }
 
  private:
+  /// Of the good ones of a block whose templates are there.
+  void add_products(std::size_t first, std::size_t n, std::span<const double> values,
+                    std::span<const std::uint8_t> flags, double* sums) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const double value = values[first + i];
+      good_[i] = takes_part(value, flags[first + i]) ? value : 0;
+    }
+    std::fill(good_.begin() + static_cast<std::ptrdiff_t>(n), good_.end(), 0.0);
+    columns_.add_products(n_, good_.data(), sums);
+  }
+
   Columns columns_;
   Stretch stretch_;
   std::size_t n_;
@@ -237,10 +215,9 @@ bool HarmonicFilter::subtract(std::size_t number, std::span<double> values,
   }
   if (!fit.factor()) return false;
   const std::size_t from = options_.detrend ? 0 : fit.columns().trends();
-  for (int pass = 0; pass < 2; ++pass) {  // the second takes what rounding left of the first
-    fit.solve(values, flags);
-    fit.model(from, [&](std::size_t i, double model) { values[i] -= model; });
-  }
+  fit.solve(values, flags);
+  fit.take_out(from, values, flags);
+  fit.model(from, [&](std::size_t i, double model) { values[i] -= model; });  // what rounding left
   return true;
 }
 
