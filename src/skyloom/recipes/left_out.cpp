@@ -18,11 +18,11 @@ void tell_of_left_out(const MapSummary& summary, const Observer& observer) {
         "%zu stretches of detectors are left out: their good samples do not determine a filter",
         summary.unfitted));
   }
-  if (summary.glitches > summary.samples / kMostGlitches) {
+  if (summary.glitches > summary.read_samples / kMostGlitches) {
     observer.warn(
         print("%zu of %zu samples are flagged as glitches: so many are noise, which a "
               "larger --deglitch or --deglitch-window leaves",
-              summary.glitches, summary.samples));
+              summary.glitches, summary.read_samples));
   }
 }
 

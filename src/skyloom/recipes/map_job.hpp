@@ -79,8 +79,9 @@ struct PartSolution {
 struct MapSummary {
   std::size_t observations = 0, detectors = 0;
   std::size_t samples = 0, good = 0, flagged = 0, not_finite = 0;
-  std::size_t unfitted = 0;  ///< stretches of detectors that a filter could not be fitted to
-  std::size_t glitches = 0;  ///< samples that were flagged as such (--deglitch)
+  std::size_t unfitted = 0;      ///< stretches of detectors that a filter could not be fitted to
+  std::size_t read_samples = 0;  ///< of detectors: without demodulation those that are mapped
+  std::size_t glitches = 0;      ///< samples that were flagged as such (--deglitch)
   std::size_t runs = 0, baselines = 0, left_baselines = 0;
   std::size_t hit_pixels = 0, cut_pixels = 0, cut_samples = 0;
   bool gls = false;      ///< --method gls made the map

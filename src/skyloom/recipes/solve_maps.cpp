@@ -79,6 +79,14 @@ void check_runs(const std::vector<Stream>& streams, const MemoryPlan& memory, co
                     runs, gigabytes(job.memory).c_str(), memory.runs));
 }
 
+std::size_t samples_of_detectors(const TodSource& source) {
+  std::size_t sum = 0;
+  for (std::size_t i = 0; i < source.observations(); ++i) {
+    sum += source.observation(i).samples * source.observation(i).plane.detectors.size();
+  }
+  return sum;
+}
+
 std::size_t most_detectors(const TodSource& source) {
   std::size_t most = 0;
   for (std::size_t i = 0; i < source.observations(); ++i) {
@@ -351,6 +359,7 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   count_all(company, summary);
   summary.observations = all.observations();
   summary.detectors = most_detectors(unfiltered);
+  summary.read_samples = samples_of_detectors(unfiltered);
   tell_of_left_out(summary, observer);
   if (plan.parts() > 0) out->part_of = parts_of_baselines(source, job, parts);
   summary.set_up = clock.lap();
