@@ -191,7 +191,10 @@ class ObservationReplay : public testing::Test {
         job.correlation_s = static_cast<double>(calls % 9) * 10;
         job.split = split_of(calls % 4 == 1 ? "detectors" : "none");
       }
-      if (calls % 8 == 5) job.wcs = wcs_grid_of(calls % 16 == 5 ? kFlat : "tan:40,20,90,60,9");
+      if (calls % 8 == 5) {
+        job.nside = MapJob().nside;
+        job.wcs = wcs_grid_of(calls % 16 == 5 ? kFlat : "tan:40,20,90,60,9");
+      }
       make_maps(StoredTod({path}, data), job, serial);
       ++mapped;
       if (job.wcs) return;

@@ -108,9 +108,7 @@ void DeviceFrame::lay_out(Arena& a) {
   for (int r = 0; r < p_.reach; ++r) {
     n_.cross[r] = take_packs(a, f, rows, 2 * p_.cross_band + 1);
   }
-  n_.rhs = take_packs(a, f, rows, 1);
-  n_.phi = take_packs(a, f, rows, 1);
-  x_ = take_packs(a, f, rows, 1);
+  for (Packs* each : {&n_.rhs, &n_.phi, &x_}) *each = take_packs(a, f, rows, 1);
   roots_ = take_packs(a, f, p_.nbin, p_.options.ndiag / 2 + 3);
   const int nspec = fiber_count(p_.options, p_.plan.nfiber);
   result_.spec_min = p_.options.spec_min;
