@@ -9,7 +9,8 @@ from page_case import PageCase, main
 
 PROGRAM = os.environ["SISTER_PROGRAM"]
 SMALL = ("--rate", 5, "--width", 20, "--spin-period", 1.3, "--prec-period", 17, "--minutes", 10, "--observations", 2, "--fknee", 1,
-         "--fmin", 1e-3, "--nside", 32, "--step", 5, "--rcond", 1e-3)
+         "--fmin", 1e-3, "--step", 5, "--rcond", 1e-3)
+SPHERE = ("--nside", 32)
 RED = ("(() => { const c = View.pictures[0].canvas; return Array.from(c.getContext('2d').getImageData(0, 0, c.width, c.height).data)"
        ".reduce((sum, v, i) => sum + (i % 4 === 0 ? v : 0), 0); })()")
 
@@ -23,9 +24,9 @@ class View(PageCase):
     def setUpClass(cls):
         super().setUpClass()
         maps, binned = cls.folder / "maps", cls.folder / "binned"
-        skyloom("simulate", "--maps", maps, *SMALL, "--json", cls.folder / "s.json")
+        skyloom("simulate", "--maps", maps, *SMALL, *SPHERE, "--json", cls.folder / "s.json")
         (cls.folder / "s.json").rename(maps / "summary.json")
-        skyloom("simulate", "--maps", binned, *SMALL, "--binned-only")
+        skyloom("simulate", "--maps", binned, *SMALL, *SPHERE, "--binned-only")
         cls.page = cls.folder / "maps.html"
         data = cls.folder / "data"
         skyloom("simulate", "-o", data, *SMALL[:12], "--fknee", 1, "--fmin", 1e-3, "--common-net", 60e-6, "--common-spread", 0.3)
