@@ -193,6 +193,7 @@ void AtomicFile::commit() { commit(nullptr); }
 void AtomicFile::commit(FilesTogether* together) {
   flush();
   if (together == nullptr) return give_name();
+  if (together->files_.size() >= FilesTogether::kMostOpen) let_go();
   together->files_.push_back(std::move(*this));
 }
 
@@ -206,10 +207,25 @@ void AtomicFile::flush() {
   if (sync && ::fsync(fd_) != 0) fail(errno, path_, "cannot write to the disk");
 }
 
-void AtomicFile::give_name() {
-  if (place_ == Place::kNameless) name_it();
+/// What is whole needs no descriptor, of which a process has few, but then a name.
+void AtomicFile::let_go() {
+  if (place_ == Place::kDevice) return;
+  if (place_ == Place::kNameless) {
+    name_it(Naming::kTemporary);
+    place_ = Place::kNamed;
+  }
+  close();
+}
+
+void AtomicFile::close() {
+  if (fd_ < 0) return;
   const int closed = ::close(std::exchange(fd_, -1));
   if (closed != 0 && errno != EINTR) fail(errno, path_, "cannot close");
+}
+
+void AtomicFile::give_name() {
+  if (place_ == Place::kNameless) name_it(Naming::kFinal);
+  close();
   if (place_ != Place::kDevice) publish();
 }
 
@@ -221,9 +237,10 @@ int AtomicFile::link_to(const std::string& name) const {
 }
 
 /// A link does not replace: over an old file it takes a temporary name, which publish() renames.
-void AtomicFile::name_it() {
-  int error = link_to(target_);
-  while (error == EEXIST && overwrite_ == Overwrite::kYes) {
+void AtomicFile::name_it(Naming naming) {
+  const bool may_wait = naming == Naming::kTemporary || overwrite_ == Overwrite::kYes;
+  int error = naming == Naming::kFinal ? link_to(target_) : EEXIST;
+  while (error == EEXIST && may_wait) {
     temporary_ = temporary_name(target_);
     error = link_to(temporary_);
   }

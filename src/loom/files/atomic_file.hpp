@@ -48,12 +48,15 @@ class AtomicFile {
  private:
   friend class FilesTogether;
   enum class Place { kNamed, kNameless, kDevice };
+  enum class Naming { kFinal, kTemporary };
   void open_temporary();
   void open_named();
   [[nodiscard]] int link_to(const std::string& name) const;
   void flush();
+  void let_go();
+  void close();
   void give_name();
-  void name_it();
+  void name_it(Naming naming);
   void publish();
 
   std::string path_;  ///< as given, for messages
@@ -66,10 +69,13 @@ class AtomicFile {
 
 /// Files that are of use together alone: none has its name before all of them are whole on the
 /// disk. Destroyed without commit(), it leaves what was there before untouched, as each of them.
+/// However many they are, kMostOpen of them are open: the others wait with a temporary name.
 class FilesTogether {
  public:
   /// Gives them their names, in the order in which they came. Throws as AtomicFile::commit().
   void commit();
+
+  static constexpr std::size_t kMostOpen = 32;
 
  private:
   friend class AtomicFile;

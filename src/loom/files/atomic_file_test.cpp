@@ -85,6 +85,40 @@ TEST(FilesTogether, GetTheirNamesWhenAllAreWholeOrNever) {
   EXPECT_EQ(folder.count(), 2U);
 }
 
+TEST(FilesTogether, OfAnyNumberTakeFewDescriptors) {
+  constexpr std::size_t kMany = FilesTogether::kMostOpen + 40;
+  const TempFolder folder;
+  const auto name = [&](std::size_t i) { return folder.file("f" + std::to_string(i)); };
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit few = before;
+  const int next = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ::close(next);
+  few.rlim_cur = static_cast<rlim_t>(next) + FilesTogether::kMostOpen + 4;
+  const auto write = [&](FilesTogether& together) {
+    for (std::size_t i = 0; i < kMany; ++i) {
+      AtomicFile file(name(i), Overwrite::kYes);
+      file.write_at(0, kNew);
+      file.commit(&together);
+    }
+  };
+  test::write_bytes(name(0), kOld);
+  ::setrlimit(RLIMIT_NOFILE, &few);
+  {
+    FilesTogether dropped;
+    write(dropped);
+  }
+  EXPECT_EQ(folder.count(), 1U);
+
+  FilesTogether together;
+  write(together);
+  together.commit();
+  ::setrlimit(RLIMIT_NOFILE, &before);
+
+  EXPECT_EQ(folder.count(), kMany);
+  for (std::size_t i = 0; i < kMany; ++i) EXPECT_EQ(test::read_bytes(name(i)), kNew);
+}
+
 TEST(AtomicFile, DroppedWithoutCommitLeavesTheOldFileAndNothingElse) {
   const TempFolder folder;
   const std::string path = folder.file("out");
