@@ -183,5 +183,37 @@ TEST(Plate, TurnsOnTheShortWay) {
   EXPECT_THROW((void)plate_turns({angle.data(), 1}, "A", "B"), Error);
 }
 
+TEST(Plate, TellsApartWhereItStandsOrTurnsAbout) {
+  constexpr std::size_t kStands = 300, kGoes = 400, kBack = 700;
+  std::vector<double> angle{0};
+  const auto turn = [&](std::size_t until, double step) {
+    while (angle.size() <= until) {
+      angle.push_back(std::remainder(angle.back() + step, kTurn));
+    }
+  };
+  turn(999, 0.3);
+  const EvenTurns even = even_turns(angle, 0.1, "A", "B");
+  EXPECT_EQ(even.turns, plate_turns(angle, "A", "B"));
+  EXPECT_TRUE(even.uneven.empty());
+
+  angle.resize(1);
+  turn(kStands, 0.3);
+  turn(kGoes, 0);
+  turn(kBack, 0.3);
+  turn(999, -0.3);
+  const EvenTurns found = even_turns(angle, 0.1, "A", "B");
+  EXPECT_NEAR(found.turns, 0.3 / kTurn, 1e-15);
+  // half a turn is 10.5 samples: of the 22 around more than two do not turn on
+  ASSERT_EQ(found.uneven.size(), 2U);
+  EXPECT_EQ(found.uneven[0].first, kStands - 8);
+  EXPECT_EQ(found.uneven[0].end, kGoes + 9);
+  EXPECT_EQ(found.uneven[1].first, kBack - 9);
+  EXPECT_EQ(found.uneven[1].end, kBack + 10);
+
+  angle.resize(1);
+  for (std::size_t i = 1; i < 1000; ++i) turn(i, 0.3 + 0.2 * std::sin(static_cast<double>(i) / 50));
+  EXPECT_THROW((void)even_turns(angle, 0.1, "A", "B"), Error);
+}
+
 }  // namespace
 }  // namespace skyloom

@@ -4,8 +4,10 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "skyloom/foundation.hpp"
+#include "skyloom/pointing/stretch.hpp"
 
 namespace skyloom {
 
@@ -14,6 +16,17 @@ namespace skyloom {
 /// steps. `name` and `wish` (an option) are for the message.
 [[nodiscard]] double plate_turns(std::span<const double> angles, const std::string& name,
                                  const std::string& wish);
+
+struct EvenTurns {
+  double turns = 0;                  ///< a sample, either way: the mean where it turns evenly
+  std::vector<Stretch> uneven = {};  ///< samples, growing and apart
+};
+
+/// The same of a plate that may stand, turn about or come to its speed for less than half of the
+/// time: samples around which, over a turn, it is more than `tolerance` (relative) off the middle
+/// speed are told apart. Throws kUsage as well where less than half of them are left.
+[[nodiscard]] EvenTurns even_turns(std::span<const double> angles, double tolerance,
+                                   const std::string& name, const std::string& wish);
 
 /// Throws kUsage where `harmonic` times the plate's turns a sample is not below half a turn: no
 /// samples of that rate know it.

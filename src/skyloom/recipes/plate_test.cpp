@@ -258,6 +258,56 @@ TEST(DemodulatedTod, DoesNotSeeWhatIsFlagged) {
   EXPECT_LT(lost, 3U * 28 * 320 / 3);
 }
 
+/// Another source behind a plate that stands for a tenth of the time, and then turns back.
+class HaltedTod final : public ChangedTod {
+ public:
+  explicit HaltedTod(const TodSource& source)
+      : ChangedTod(source, [](std::size_t, std::span<const Signal>) {}), plate_(source) {}
+  [[nodiscard]] Boresight boresight(std::size_t number) const override {
+    Boresight out = plate_.boresight(number);
+    const std::size_t n = plate_.observation(number).samples;
+    double* const angle = out.row(kPlateAngle);
+    const double step = angle[1] - angle[0];
+    for (std::size_t i = 1; i < n; ++i) {
+      const double steps = i < n / 3 ? 1 : i < n / 3 + n / 10 ? 0 : i < 2 * n / 3 ? 1 : -1;
+      angle[i] = angle[i - 1] + steps * step;
+      out.row(kPlateAngle + 1)[i] = std::cos(4 * angle[i]);
+      out.row(kPlateAngle + 2)[i] = std::sin(4 * angle[i]);
+    }
+    return out;
+  }
+
+ private:
+  const TodSource& plate_;
+};
+
+TEST(DemodulatedTod, LeavesOutWhereThePlateDoesNotTurnEvenly) {
+  const auto sky = even_sky(1, 0.3F, -0.2F);
+  const SimulatedTod source(plate_simulation(), sky);
+  const HaltedTod halted(source);
+  MapJob job = binned_maps();
+  job.demodulation.on = true;
+  std::vector<std::string> said;
+  Observer observer;
+  observer.message = [&](LogLevel level, const std::string& text) {
+    if (level == LogLevel::kWarning) said.push_back(text);
+  };
+  SerialExecutor one;
+
+  const auto counts = solve_maps(halted, job, one, observer);
+  const auto whole = solve_maps(source, job, one);
+
+  const Compared found = map_beside(halted, job, *sky, 25);
+  ASSERT_GT(found.found[0].size(), 1000U);
+  for (int k = 0; k < 3; ++k) EXPECT_LT(found.worst(k), 4e-3) << k;
+  // a tenth and where it turns about, with the filters' ends and less than a turn on either side
+  const std::size_t lost = counts->summary.flagged - whole->summary.flagged;
+  EXPECT_GE(lost, 28U * (1200 + 4 * 255));
+  EXPECT_LT(lost, 28U * (1200 + 4 * (255 + 20)));
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_NE(said[0].find("does not turn evenly"), std::string::npos) << said[0];
+}
+
 TEST(DemodulatedTod, WeighsStreamsByTheNoiseAtFourTurns) {
   SimulationOptions options = plate_simulation();
   options.plane.noise = {.net = 50e-6, .fmin_hz = 1e-5, .fknee_hz = 4, .slope = 1};

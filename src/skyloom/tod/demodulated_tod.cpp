@@ -19,10 +19,38 @@ namespace skyloom {
 namespace {
 
 constexpr const char* kWish = "--demodulate";
+constexpr double kModulation = 4;    // turns of polarisation in a turn of the plate
+constexpr double kPartOfBand = 0.5;  // by which what the plate modulates may be off its middle
 constexpr double kApart =
     kTurn / DemodulatedTod::kStreams;  // of streams, in angles of polarisation
 
 std::size_t kept(std::size_t samples, std::size_t skip) { return (samples + skip - 1) / skip; }
+
+/// Stretches of what is kept; some may have none of it.
+std::vector<Stretch> thinned(std::span<const Stretch> stretches, std::size_t skip) {
+  std::vector<Stretch> out;
+  for (const Stretch& stretch : stretches) {
+    const Stretch one{kept(stretch.first, skip), kept(stretch.end, skip)};
+    if (one.first < one.end) out.push_back(one);
+  }
+  return out;
+}
+
+/// Longer by `more` at either end; what touches then is one.
+std::vector<Stretch> widened(std::span<const Stretch> stretches, std::size_t more,
+                             std::size_t samples) {
+  std::vector<Stretch> out;
+  for (const Stretch& stretch : stretches) {
+    const Stretch one{stretch.first - std::min(stretch.first, more),
+                      std::min(samples, stretch.end + more)};
+    if (!out.empty() && one.first <= out.back().end) {
+      out.back().end = one.end;
+    } else {
+      out.push_back(one);
+    }
+  }
+  return out;
+}
 
 /// Of a spectrum, on straight lines between its frequencies.
 double psd_at(const NoisePsd& noise, double frequency_hz) {
@@ -56,14 +84,13 @@ struct DemodulatedTod::Prepared {
   Boresight boresight;  ///< of all samples
   Demodulator demodulator;
   HarmonicFilter around_gaps;
-  std::size_t turn;  ///< samples of one
+  std::size_t turn;               ///< samples of one
+  std::vector<Stretch> left_out;  ///< of what is kept: where the plate does not turn evenly
 };
 
 DemodulatedTod::DemodulatedTod(const TodSource& source, const DemodulationOptions& options,
                                const Observer& observer)
     : source_(source), options_(options) {
-  std::size_t too_short = 0;
-  std::string shortest;
   for (std::size_t i = 0; i < source.observations(); ++i) {
     const Observation& at = source.observation(i);
     const Boresight boresight = source.boresight(i);
@@ -71,26 +98,58 @@ DemodulatedTod::DemodulatedTod(const TodSource& source, const DemodulationOption
       throw Error(Status::kMissingHdu,
                   at.name + ": no angles of a half-wave plate, which " + kWish + " asks for");
     }
-    const double turns = plate_turns({boresight.row(kPlateAngle), at.samples}, at.name, kWish);
-    check_plate_rate(turns, 4 + options.cut, at.plane.rate_hz, at.name, kWish);
-    if (options.cut * turns * static_cast<double>(options.skip) >= 0.5) {
-      throw Error(Status::kUsage,
-                  print("%s: --demod-skip %zu: streams of %g Hz would be kept at %g Hz: expected "
-                        "more than twice as often",
-                        at.name.c_str(), options.skip, options.cut * turns * at.plane.rate_hz,
-                        at.plane.rate_hz / static_cast<double>(options.skip)));
-    }
-    turns_.push_back(turns);
-    observations_.push_back(streams_of(i, turns));
-    const std::size_t ends = 2 * filter_length(options.cut * turns);
-    if (at.samples > ends) continue;
-    ++too_short;
-    shortest = print("%s: %zu samples, the ends of its filters for %s are %zu", at.name.c_str(),
-                     at.samples, kWish, ends);
+    plates_.push_back(even_turns({boresight.row(kPlateAngle), at.samples},
+                                 kPartOfBand * options.cut / kModulation, at.name, kWish));
+    check(i, plates_[i].turns);
+    // there streams end, and the filters have ends
+    plates_[i].uneven =
+        widened(plates_[i].uneven, filter_length(options.cut * plates_[i].turns), at.samples);
+    observations_.push_back(streams_of(i, plates_[i].turns));
   }
-  if (too_short == 0) return;
-  if (too_short == observations_.size()) throw Error(kNoGoodData, shortest);
-  observer.warn(print("%zu observations are left out: %s", too_short, shortest.c_str()));
+  tell_of_left_out(observer);
+}
+
+void DemodulatedTod::check(std::size_t number, double turns) const {
+  const Observation& at = source_.observation(number);
+  check_plate_rate(turns, kModulation + options_.cut, at.plane.rate_hz, at.name, kWish);
+  if (options_.cut * turns * static_cast<double>(options_.skip) < 0.5) return;
+  throw Error(Status::kUsage,
+              print("%s: --demod-skip %zu: streams of %g Hz would be kept at %g Hz: expected "
+                    "more than twice as often",
+                    at.name.c_str(), options_.skip, options_.cut * turns * at.plane.rate_hz,
+                    at.plane.rate_hz / static_cast<double>(options_.skip)));
+}
+
+bool DemodulatedTod::too_short(std::size_t number) const {
+  const std::size_t ends = 2 * filter_length(options_.cut * plates_[number].turns);
+  return source_.observation(number).samples <= ends;
+}
+
+void DemodulatedTod::tell_of_left_out(const Observer& observer) const {
+  std::size_t short_ones = 0, uneven = 0, samples = 0;
+  std::string shortest, where;
+  for (std::size_t i = 0; i < observations_.size(); ++i) {
+    const Observation& at = source_.observation(i);
+    if (too_short(i)) {
+      ++short_ones;
+      shortest = print("%s: %zu samples, the ends of its filters for %s are %zu", at.name.c_str(),
+                       at.samples, kWish, 2 * filter_length(options_.cut * plates_[i].turns));
+      continue;
+    }
+    samples += at.samples;
+    if (!plates_[i].uneven.empty() && where.empty()) where = at.name;
+    for (const Stretch& stretch : plates_[i].uneven) uneven += stretch.end - stretch.first;
+  }
+  if (short_ones > 0 && short_ones == observations_.size()) throw Error(kNoGoodData, shortest);
+  if (short_ones > 0) {
+    observer.warn(print("%zu observations are left out: %s", short_ones, shortest.c_str()));
+  }
+  if (uneven > 0) {
+    observer.warn(
+        print("%zu of %zu samples of the half-wave plate are left out: it does not turn "
+              "evenly there (%s)",
+              uneven, samples, where.c_str()));
+  }
 }
 
 DemodulatedTod::~DemodulatedTod() = default;
@@ -103,7 +162,7 @@ Observation DemodulatedTod::streams_of(std::size_t number, double turns) const {
     Detector of = out.plane.detectors[d];
     const Quaternion place = of.place;
     // I has the spectrum P, R and S have 2 P each: so each stream has 3 P (algorithm.md)
-    const double psd = psd_at(source_.noise(number, d), 4 * turns * rate);
+    const double psd = psd_at(source_.noise(number, d), kModulation * turns * rate);
     of.noise = {.net = std::sqrt(kStreams * psd)};
     of.common_psd = 0;
     for (std::size_t k = 0; k < kStreams; ++k) {
@@ -115,11 +174,7 @@ Observation DemodulatedTod::streams_of(std::size_t number, double turns) const {
   out.plane.rate_hz = rate / static_cast<double>(options_.skip);
   out.samples = kept(out.samples, options_.skip);
   out.commons = nullptr;
-  std::vector<Stretch> stretches;
-  for (const Stretch& stretch : out.stretches) {
-    const Stretch one{kept(stretch.first, options_.skip), kept(stretch.end, options_.skip)};
-    if (one.first < one.end) stretches.push_back(one);
-  }
+  std::vector<Stretch> stretches = thinned(out.stretches, options_.skip);
   // none is left: everything is left out, and one stretch of it is as good as none
   if (stretches.empty() && !out.stretches.empty()) stretches.push_back({0, 1});
   out.stretches = std::move(stretches);
@@ -149,13 +204,15 @@ void DemodulatedTod::prepare(std::size_t number, const Boresight& /*boresight*/,
   prepared_.reset();
   Boresight all = source_.boresight(number);
   source_.prepare(number, all, executor, observer);
+  if (too_short(number)) return;  // filters might be of any length
   const std::span<const double> angles(all.row(kPlateAngle), source_.observation(number).samples);
   HarmonicFilter around_gaps(gap_template(), angles, {});
   prepared_ = std::make_unique<const Prepared>(
       Prepared{.boresight = std::move(all),
-               .demodulator = Demodulator(options_, turns_[number]),
+               .demodulator = Demodulator(options_, plates_[number].turns),
                .around_gaps = std::move(around_gaps),
-               .turn = static_cast<std::size_t>(std::ceil(1 / turns_[number]))});
+               .turn = static_cast<std::size_t>(std::ceil(1 / plates_[number].turns)),
+               .left_out = thinned(plates_[number].uneven, options_.skip)});
 }
 
 void DemodulatedTod::demodulate(const Detector& detector, const Signal& from,
@@ -184,6 +241,9 @@ void DemodulatedTod::demodulate(const Detector& detector, const Signal& from,
                                {work.slow, work.of_cosine, work.of_sine});
   work.flags.resize(m);
   prepared_->demodulator.flag(from.flags, work.flags);
+  for (const Stretch& out : prepared_->left_out) {
+    std::fill_n(work.flags.data() + out.first, out.end - out.first, std::uint8_t{1});
+  }
   for (std::size_t k = 0; k < to.size(); ++k) {
     const double a = std::cos(static_cast<double>(k) * kApart);
     const double b = std::sin(static_cast<double>(k) * kApart);
@@ -197,6 +257,13 @@ void DemodulatedTod::demodulate(const Detector& detector, const Signal& from,
 void DemodulatedTod::read(std::size_t number, const Boresight& /*boresight*/, std::size_t first,
                           std::span<const Signal> signals) const {
   const Observation& from = source_.observation(number);
+  if (too_short(number)) {
+    for (const Signal& signal : signals) {
+      std::fill(signal.values.begin(), signal.values.end(), 0.0);
+      std::fill(signal.flags.begin(), signal.flags.end(), std::uint8_t{1});
+    }
+    return;
+  }
   auto work = works_.borrow();
   const std::size_t begin = first / kStreams;
   const auto raw = work->from.room(from.samples, signals.size() / kStreams, source_.group());
@@ -215,7 +282,9 @@ std::size_t DemodulatedTod::work_bytes() const {
   // samples with flags; carriers; band, product and what passed; gaps, streams and flags
   const std::size_t sample = source_.group() * 9 + 16 + 24 + 1 + (24 + 1 + 8) / options_.skip;
   double slowest = 1;
-  for (const double turns : turns_) slowest = std::min(slowest, turns);
+  for (std::size_t i = 0; i < observations(); ++i) {
+    if (!too_short(i)) slowest = std::min(slowest, plates_[i].turns);
+  }
   const std::size_t taps = filter_length(options_.cut * slowest);
   return source_.work_bytes() + sample * longest + fft::ToeplitzFilter::work_bytes(taps / 2 + 1);
 }

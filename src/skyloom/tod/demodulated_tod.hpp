@@ -8,6 +8,7 @@
 
 #include "loom/base/work_pool.hpp"
 #include "skyloom/filters/demodulate.hpp"
+#include "skyloom/filters/plate.hpp"
 #include "skyloom/tod/observation.hpp"
 
 namespace skyloom {
@@ -22,7 +23,8 @@ class DemodulatedTod final : public TodSource {
 
   /// `source` outlives it. Throws kMissingHdu where an observation has no plate, kUsage where it
   /// stands still, turns too fast for the rate, or streams would be kept too seldom; kNoGoodData
-  /// where all observations are shorter than the filters' ends.
+  /// where all observations are shorter than the filters' ends. Warns of observations and of
+  /// samples, where the plate does not turn evenly, that are left out.
   DemodulatedTod(const TodSource& source, const DemodulationOptions& options,
                  const Observer& observer = {});
   ~DemodulatedTod() override;
@@ -46,12 +48,15 @@ class DemodulatedTod final : public TodSource {
   struct Work;
   struct Prepared;
   [[nodiscard]] Observation streams_of(std::size_t number, double turns) const;
+  [[nodiscard]] bool too_short(std::size_t number) const;
+  void check(std::size_t number, double turns) const;
+  void tell_of_left_out(const Observer& observer) const;
   void demodulate(const Detector& detector, const Signal& from, std::span<const Signal> to,
                   Work& work) const;
 
   const TodSource& source_;
   DemodulationOptions options_;
-  std::vector<double> turns_;  ///< of the plate, a sample, of each observation
+  std::vector<EvenTurns> plates_;  ///< of each observation; uneven is what is left out
   std::vector<Observation> observations_;
   mutable std::unique_ptr<const Prepared> prepared_;
   mutable WorkPool<Work> works_;
