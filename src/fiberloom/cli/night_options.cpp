@@ -214,7 +214,7 @@ void finish_chain(const Given& given, NightCommand& c) {
   }
   c.chain.until = step_of(c.until);
   if (!c.only.empty()) c.chain.only = step_of(c.only);
-  if (c.is_chain()) check_settings(c);
+  if (c.is_chain() || given.has("--until")) check_settings(c);
   if (!c.only.empty() && c.watching) {
     throw Error(Status::kUsage, "night: --watch makes what is not there yet: without --only");
   }

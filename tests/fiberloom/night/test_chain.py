@@ -403,6 +403,7 @@ method = 'desispec'
                 (["--until", "sky", "--catalogue", "x.sqlite"], 2, "--catalogue is for --until catalogue"),
                 (["--until", "sky", "--set", "catalogue.wait=3"], 2, "catalogue: no step with options of its own"),
                 (["--until", "sky", "--set", "coadd.nsig=5"], 2, "--set coadd.nsig=5: no step coadd in what is asked for"),
+                (["--until", "extract", "--set", "sky.method=desispec"], 2, "no step sky in what is asked for"),
                 (["--only", "sky", "--set", "fiberflat.method=desispec"], 2, "no step fiberflat"),
                 (["--until", "sky", "--fiberflats", self.raw, "--set", "fiberflat.method=desispec"], 2, "no step fiberflat"),
                 (["--until", "sky", "--psf", "calib/psf-{camra}.fits"], 2, "found {camra}, expected {night}, {expid} or {camera}"),
