@@ -91,11 +91,13 @@ def inpaint(array: Any, mask: Any, size: int = 5, passes: int = 1, method: str =
         raise ValueError(f"mask: expected an array of bool, got dtype {marked.dtype}")
     if marked.shape != data.shape:
         raise ValueError(f"mask: expected the shape of the array, {data.shape}, got {marked.shape}")
+    if data.ndim not in (2, 3) or data.size == 0:
+        raise ValueError(f"array: expected two or three axes, none of them empty, got shape {data.shape}")
     flat = data.ndim == 2
     if flat and axis is not None:
         raise ValueError(f"axis: is of arrays with three axes alone, got {axis!r} and shape {data.shape}")
     at = 0 if axis is None else arguments.integer("axis", axis, 0, 2)
-    planes = arguments.own_floats("array", data[np.newaxis] if flat else np.moveaxis(data, at, 0) if data.ndim == 3 else data)
+    planes = arguments.own_floats("array", data[np.newaxis] if flat else np.moveaxis(data, at, 0))
     _core.inpaint(planes, np.ascontiguousarray(marked[np.newaxis] if flat else np.moveaxis(marked, at, 0)),
                   arguments.choice("method", method, ("mean", "median", "random")),
                   arguments.integer("size", size, 1, 100), arguments.integer("passes", passes, 0, 1000),

@@ -115,6 +115,13 @@ def test_what_does_not_fit_is_one_line(kind, call):
     assert "\n" not in str(found.value) and str(found.value)
 
 
+@pytest.mark.parametrize("shape", [(6,), (1, 2, 3, 4), (0, 5, 6), (5, 6, 0), (0, 6)])
+def test_an_array_to_inpaint_is_told_of_in_its_own_shape(shape):
+    with pytest.raises(ValueError) as found:
+        tomoloom.inpaint(np.zeros(shape), np.zeros(shape, bool), axis=1 if len(shape) == 3 else None)
+    assert str(found.value) == f"array: expected two or three axes, none of them empty, got shape {shape}"
+
+
 def test_by_tomopys_names(striped):
     weights = tomopy.stripes_detect3d(striped, size=12, radius=2, ncore=1)
     assert np.array_equal(weights, tomoloom.detect_stripes(striped, 12, 2))
