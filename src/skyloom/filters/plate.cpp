@@ -52,6 +52,13 @@ std::vector<double> speeds_of(const Steps& steps) {
 
 }  // namespace
 
+std::span<const double> plate_angles(const Boresight& boresight, std::size_t samples,
+                                     const std::string& name, const std::string& wish) {
+  if (has_plate(boresight)) return {boresight.row(kPlateAngle), samples};
+  throw Error(Status::kMissingHdu,
+              name + ": no angles of a half-wave plate, which " + wish + " asks for");
+}
+
 double plate_turns(std::span<const double> angles, const std::string& name,
                    const std::string& wish) {
   double sum = 0;

@@ -7,13 +7,20 @@
 #include <vector>
 
 #include "skyloom/foundation.hpp"
+#include "skyloom/pointing/satellite.hpp"
 #include "skyloom/pointing/stretch.hpp"
 
 namespace skyloom {
 
+/// Angles of the plate at each sample. Throws kMissingHdu where there is none. `name` and `wish`
+/// (an option) are for the message, here and below.
+[[nodiscard]] std::span<const double> plate_angles(const Boresight& boresight, std::size_t samples,
+                                                   const std::string& name,
+                                                   const std::string& wish);
+
 /// Turns a sample, either way: the mean over all samples of steps that are taken the short way
 /// round. Throws kUsage where the middle step is below 1e-6 rad: the plate stands, or goes in
-/// steps. `name` and `wish` (an option) are for the message.
+/// steps.
 [[nodiscard]] double plate_turns(std::span<const double> angles, const std::string& name,
                                  const std::string& wish);
 

@@ -94,11 +94,7 @@ DemodulatedTod::DemodulatedTod(const TodSource& source, const DemodulationOption
   for (std::size_t i = 0; i < source.observations(); ++i) {
     const Observation& at = source.observation(i);
     const Boresight boresight = source.boresight(i);
-    if (!has_plate(boresight)) {
-      throw Error(Status::kMissingHdu,
-                  at.name + ": no angles of a half-wave plate, which " + kWish + " asks for");
-    }
-    plates_.push_back(even_turns({boresight.row(kPlateAngle), at.samples},
+    plates_.push_back(even_turns(plate_angles(boresight, at.samples, at.name, kWish),
                                  kPartOfBand * options.cut / kModulation, at.name, kWish));
     check(i, plates_[i].turns);
     // there streams end, and the filters have ends
@@ -275,10 +271,7 @@ void DemodulatedTod::read(std::size_t number, const Boresight& /*boresight*/, st
 }
 
 std::size_t DemodulatedTod::work_bytes() const {
-  std::size_t longest = 0;
-  for (std::size_t i = 0; i < observations(); ++i) {
-    longest = std::max(longest, source_.observation(i).samples);
-  }
+  const std::size_t longest = longest_observation(source_);
   // samples with flags; carriers; band, product and what passed; gaps, streams and flags
   const std::size_t sample = source_.group() * 9 + 16 + 24 + 1 + (24 + 1 + 8) / options_.skip;
   double slowest = 1;
@@ -290,11 +283,7 @@ std::size_t DemodulatedTod::work_bytes() const {
 }
 
 std::size_t DemodulatedTod::shared_bytes() const {
-  std::size_t longest = 0;
-  for (std::size_t i = 0; i < observations(); ++i) {
-    longest = std::max(longest, source_.observation(i).samples);
-  }
-  return source_.shared_bytes() + sizeof(double) * longest * (kPlateRows + 2);
+  return source_.shared_bytes() + sizeof(double) * longest_observation(source_) * (kPlateRows + 2);
 }
 
 void DemodulatedTod::rest() const {

@@ -79,28 +79,20 @@ void FilteredTod::take_plate(std::span<const Stretch> stretches, const Signal& s
 
 void FilteredTod::set_plate(const Observation& at, const Boresight& boresight) const {
   const std::string wish = "--hwp-harmonics";
-  if (!has_plate(boresight)) {
-    throw Error(Status::kMissingHdu,
-                at.name + ": no angles of a half-wave plate, which " + wish + " asks for");
-  }
-  const std::span<const double> angles(boresight.row(kPlateAngle), at.samples);
+  const std::span<const double> angles = plate_angles(boresight, at.samples, at.name, wish);
   check_plate_rate(plate_turns(angles, at.name, wish),
                    static_cast<double>(options_.plate.harmonics), at.plane.rate_hz, at.name, wish);
   plate_ = std::make_unique<const HarmonicFilter>(options_.plate, angles, stretches_of(at));
 }
 
-std::size_t FilteredTod::longest() const {
-  std::size_t most = 0;
-  for (std::size_t i = 0; i < observations(); ++i) most = std::max(most, observation(i).samples);
-  return most;
-}
-
 std::size_t FilteredTod::work_bytes() const {
-  return source_.work_bytes() + (options_.deglitch.any() ? 4 * sizeof(double) * longest() : 0);
+  return source_.work_bytes() +
+         (options_.deglitch.any() ? 4 * sizeof(double) * longest_observation(*this) : 0);
 }
 
 std::size_t FilteredTod::shared_bytes() const {
-  return source_.shared_bytes() + (options_.plate.any() ? 2 * sizeof(double) * longest() : 0);
+  return source_.shared_bytes() +
+         (options_.plate.any() ? 2 * sizeof(double) * longest_observation(*this) : 0);
 }
 
 void FilteredTod::prepare(std::size_t number, const Boresight& boresight, Executor& executor,

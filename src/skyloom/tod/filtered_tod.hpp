@@ -76,7 +76,6 @@ class FilteredTod final : public TodSource {
   Counts read_own(std::size_t number, const Boresight& boresight, std::size_t first,
                   std::span<const Signal> signals) const;
 
-  [[nodiscard]] std::size_t longest() const;  ///< observation, samples
   void set_plate(const Observation& at, const Boresight& boresight) const;
   /// Glitches, and the plate's harmonics. A plate's signal would be all that glitches are measured
   /// by, so it goes before as well as behind.

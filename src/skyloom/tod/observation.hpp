@@ -3,6 +3,7 @@
 // looks, and signals detector by detector.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -93,5 +94,13 @@ class TodSource {
   /// Nothing is read for a while: what reading works with is given back.
   virtual void rest() const {}
 };
+
+/// Its samples.
+[[nodiscard]] inline std::size_t longest_observation(const TodSource& source) {
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < source.observations(); ++i)
+    most = std::max(most, source.observation(i).samples);
+  return most;
+}
 
 }  // namespace skyloom

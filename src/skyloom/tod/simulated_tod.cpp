@@ -169,11 +169,8 @@ void SimulatedTod::add_observation(Observation observation) {
 }
 
 std::size_t SimulatedTod::work_bytes() const {
-  std::size_t longest = 0;
-  for (const Observation& observation : observations_) {
-    longest = std::max(longest, observation.samples);
-  }
-  return noise_.work_bytes() + (options_.gain.any() ? 2 * sizeof(double) * longest : 0);
+  return noise_.work_bytes() +
+         (options_.gain.any() ? 2 * sizeof(double) * longest_observation(*this) : 0);
 }
 
 std::size_t SimulatedTod::shared_bytes() const {
