@@ -152,18 +152,28 @@ FL_LANE_HD inline void solve_registers(int n, const double* l, const double* inv
   }
 }
 
-/// Writes, for rows [first, last) only, c (I - t (S + t I)^-1): entries (j, j + e) with e <= nd <=
-/// B, its products with `ones` and with x, as out[last - first][nd + 3]; it stops at `first`, and
-/// keeps nothing of the rows before. Work: l[n][B], inv_d[n], v1[n], vx[n]. Reads s, ones and x up
-/// to B rows past the end, whatever is there. Returns the smallest pivot.
-// Long: its rows are held in registers from end to end.
+/// One pole c (I - t (S + t I)^-1) of a matrix: its entries (j, j + e) and its products with `ones`
+/// and with x, row by row from the last to `first`; of rows before that nothing is kept. A caller
+/// may stop between rows: what goes on is in registers.
 template <class V, int B>
-FL_LANE_HD inline V root_pole_registers(int n, const double* s, V t, V c, const double* ones,
-                                        const double* x, int nd, int first, int last, double* l,
-                                        double* inv_d, double* v1, double* vx, double* out) {
-  constexpr int kAhead = kPoleRowsAhead<B>, kSlots = kAhead > 0 ? kAhead : 1;
-  V smallest(1e300);
-  {
+class RegisterPole {
+ public:
+  /// Rows that work[n][kWork] keeps: of L, 1 / D, and both right sides on their way.
+  static constexpr int kWork = B + 3;
+  /// Rows that are done at once, at most.
+  static constexpr int kSlots = kPoleRowsAhead<B> > 0 ? kPoleRowsAhead<B> : 1;
+
+  /// The way there. Reads s, ones and x up to B rows past the end, whatever is there. Returns the
+  /// smallest pivot.
+  // Long: its rows are held in registers from end to end.
+  FL_LANE_HD V factor(int n, const double* s, V t, V c, const double* ones, const double* x,
+                      int first, double* work) {
+    t_ = t;
+    c_ = c;
+    ones_ = ones;
+    x_ = x;
+    work_ = work;
+    V smallest(1e300);
     // w[i][e]: entry (j + i, j + i + e) of what is left to factor, once a row before j + i has
     // touched it
     V w[B][B], a_wait[B], b_wait[B];
@@ -215,51 +225,41 @@ FL_LANE_HD inline V root_pole_registers(int n, const double* s, V t, V c, const 
         }
         if constexpr (kAhead > 0) ask(fresh[r], j + kAhead < n ? j + kAhead : n - 1);
         if (j < first) continue;
-        put(inv_d, j, inverse);
-        put(v1, j, a);
-        put(vx, j, b);
         FL_UNROLL_ALL
-        for (int e = 1; e <= B; ++e) put(l, j * B + e - 1, f[e]);
+        for (int e = 1; e <= B; ++e) put(work, j * kWork + e - 1, f[e]);
+        put(work, j * kWork + B, inverse);
+        put(work, j * kWork + B + 1, a);
+        put(work, j * kWork + B + 2, b);
       }
     }
+    turn(n, first);
+    return smallest;
   }
-  // z[i][e]: entry (j + 1 + i, j + 1 + i + e) of the inverse
-  V z[B][B], a_last[B], b_last[B];
-  FL_UNROLL_ALL
-  for (int i = 0; i < B; ++i) {
-    a_last[i] = b_last[i] = V(0.0);
-    FL_UNROLL_ALL
-    for (int e = 0; e < B - i; ++e) z[i][e] = V(0.0);
-  }
-  V ahead[kSlots][B + 1];  // rows of l
-  const auto ask = [&](V(&row)[B + 1], int j) {
-    FL_UNROLL_ALL
-    for (int k = B; k >= 1; --k) row[k] = at<V>(l, j * B + k - 1);
-  };
-  const V ct = c * t;
-  V one_next = at<V>(ones, n - 1), x_next = at<V>(x, n - 1);
-  FL_UNROLL_ALL
-  for (int r = 0; r < kAhead; ++r) ask(ahead[r], n - 1 - r > first ? n - 1 - r : first);
-  for (int begin = n - 1; begin >= first; begin -= kSlots) {
+
+  /// The next kSlots rows of the way back, the first of them row j, none before `first`: done(r, e,
+  /// value) for row j - r of entries 0 to B of the pole, and of its products at B + 1 and B + 2.
+  template <class Done>
+  FL_LANE_HD void next_rows(int j_begin, int first, Done done) {
+    const V ct = c_ * t_;
     FL_UNROLL_ALL
     for (int r = 0; r < kSlots; ++r) {
-      const int j = begin - r;
+      const int j = j_begin - r;
       if (j < first) break;
       // what is wanted last of a row is asked for first, or a row before
-      const V inverse = at<V>(inv_d, j), one_here = one_next, x_here = x_next;
-      one_next = at<V>(ones, j > first ? j - 1 : j);
-      x_next = at<V>(x, j > first ? j - 1 : j);
-      V w[B + 1], a = at<V>(v1, j), b = at<V>(vx, j);
-      V(&f)[B + 1] = ahead[r];
-      if constexpr (kAhead == 0) ask(f, j);
+      const V inverse = at<V>(work_, j * kWork + B), one_here = one_next_, x_here = x_next_;
+      one_next_ = at<V>(ones_, j > first ? j - 1 : j);
+      x_next_ = at<V>(x_, j > first ? j - 1 : j);
+      V w[B + 1], a = at<V>(work_, j * kWork + B + 1), b = at<V>(work_, j * kWork + B + 2);
+      V(&f)[B + 1] = ahead_[r];
+      if constexpr (kAhead == 0) ask_back(f, j);
       FL_UNROLL_ALL
       for (int e = B; e >= 1; --e) {
         V sum(0.0), sum2(0.0);
         FL_UNROLL_ALL
         for (int k = B; k >= 2; k -= 2) {
-          sum = fnma(f[k], k >= e ? z[e - 1][k - e] : z[k - 1][e - k], sum);
+          sum = fnma(f[k], k >= e ? z_[e - 1][k - e] : z_[k - 1][e - k], sum);
           const int m = k - 1;
-          sum2 = fnma(f[m], m >= e ? z[e - 1][m - e] : z[m - 1][e - m], sum2);
+          sum2 = fnma(f[m], m >= e ? z_[e - 1][m - e] : z_[m - 1][e - m], sum2);
         }
         w[e] = sum + sum2;
       }
@@ -268,8 +268,8 @@ FL_LANE_HD inline V root_pole_registers(int n, const double* s, V t, V c, const 
       b *= inverse;
       FL_UNROLL_ALL
       for (int k = B; k >= 1; --k) {
-        a = fnma(f[k], a_last[k - 1], a);
-        b = fnma(f[k], b_last[k - 1], b);
+        a = fnma(f[k], a_last_[k - 1], a);
+        b = fnma(f[k], b_last_[k - 1], b);
       }
       FL_UNROLL_ALL
       for (int k = B; k >= 2; k -= 2) {
@@ -279,28 +279,49 @@ FL_LANE_HD inline V root_pole_registers(int n, const double* s, V t, V c, const 
       w[0] = d + d2;
       FL_UNROLL_ALL
       for (int i = B - 1; i >= 1; --i) {
-        a_last[i] = a_last[i - 1];
-        b_last[i] = b_last[i - 1];
+        a_last_[i] = a_last_[i - 1];
+        b_last_[i] = b_last_[i - 1];
         FL_UNROLL_ALL
-        for (int e = 0; e < B - i; ++e) z[i][e] = z[i - 1][e];
+        for (int e = 0; e < B - i; ++e) z_[i][e] = z_[i - 1][e];
       }
       FL_UNROLL_ALL
-      for (int e = 0; e < B; ++e) z[0][e] = w[e];
-      a_last[0] = a;
-      b_last[0] = b;
-      if constexpr (kAhead > 0) ask(f, j - kAhead > first ? j - kAhead : first);
-      if (j >= last) continue;
-      double* row = out + static_cast<long>(j - first) * (nd + 3) * lane_stride<V>;
+      for (int e = 0; e < B; ++e) z_[0][e] = w[e];
+      a_last_[0] = a;
+      b_last_[0] = b;
+      if constexpr (kAhead > 0) ask_back(f, j - kAhead > first ? j - kAhead : first);
       FL_UNROLL_ALL
-      for (int e = 0; e <= B; ++e) {
-        if (e <= nd) put(row, e, fnma(ct, w[e], e == 0 ? c : V(0.0)));
-      }
-      put(row, nd + 1, fma(c, one_here, -(ct * a)));
-      put(row, nd + 2, fma(c, x_here, -(ct * b)));
+      for (int e = 0; e <= B; ++e) done(r, e, fnma(ct, w[e], e == 0 ? c_ : V(0.0)));
+      done(r, B + 1, fma(c_, one_here, -(ct * a)));
+      done(r, B + 2, fma(c_, x_here, -(ct * b)));
     }
   }
-  return smallest;
-}
+
+ private:
+  static constexpr int kAhead = kPoleRowsAhead<B>;
+  FL_LANE_HD void ask_back(V (&row)[B + 1], int j) {
+    FL_UNROLL_ALL
+    for (int k = B; k >= 1; --k) row[k] = at<V>(work_, j * kWork + k - 1);
+  }
+  FL_LANE_HD void turn(int n, int first) {
+    FL_UNROLL_ALL
+    for (int i = 0; i < B; ++i) {
+      a_last_[i] = b_last_[i] = V(0.0);
+      FL_UNROLL_ALL
+      for (int e = 0; e < B - i; ++e) z_[i][e] = V(0.0);
+    }
+    one_next_ = at<V>(ones_, n - 1);
+    x_next_ = at<V>(x_, n - 1);
+    FL_UNROLL_ALL
+    for (int r = 0; r < kAhead; ++r) ask_back(ahead_[r], n - 1 - r > first ? n - 1 - r : first);
+  }
+
+  V t_, c_, one_next_, x_next_;
+  const double *ones_, *x_;
+  double* work_;
+  V z_[B][B], a_last_[B],
+      b_last_[B];           ///< z_[i][e]: entry (j + 1 + i, j + 1 + i + e) of the inverse
+  V ahead_[kSlots][B + 1];  ///< rows of L
+};
 
 /// The one of the two texts that suits the band.
 template <class V, int B>

@@ -103,7 +103,6 @@ void DeviceFrame::lay_out(Arena& a) {
   spot_args_.used = take_copy(a, plan.used);
   spot_args_.psf_fiber = take_copy(a, p_.psf_fiber);
   median_ = a.take<double>(static_cast<std::size_t>(p_.nbundle()));
-  ones_ = a.take<double>(static_cast<std::size_t>(rows) * kWarp);
   n_.own = take_packs(a, f, rows, p_.band + 1);
   for (int r = 0; r < p_.reach; ++r) {
     n_.cross[r] = take_packs(a, f, rows, 2 * p_.cross_band + 1);
@@ -181,9 +180,6 @@ void DeviceFrame::upload(const void* image, const void* ivar, void* spare) {
   put(width_, bin_widths(p_.options.wave));
   put(spot_args_.coef, p_.plan.coef);
   put(spot_args_.basis, p_.plan.basis);
-  std::vector<double> ones(static_cast<std::size_t>(shape_.rows()) * kWarp, 0.0);
-  std::fill_n(ones.begin() + p_.margin * kWarp, static_cast<std::size_t>(p_.nbin) * kWarp, 1.0);
-  put(ones_, ones);
   // margins are read, and bins without light are not written
   for (const Packs& array : {n_.own, n_.cross[0], n_.cross[1], n_.rhs, n_.phi, x_}) {
     if (array.data != nullptr) clear(array, p_.nfiber());

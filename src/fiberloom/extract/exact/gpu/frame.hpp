@@ -102,7 +102,7 @@ class DeviceFrame {
   ResultView result_{};
   double* median_ = nullptr;
   SpotArgs spot_args_{};
-  double *ones_ = nullptr, *width_ = nullptr;
+  double* width_ = nullptr;
   int *live_first_ = nullptr, *live_last_ = nullptr, *direction_ = nullptr, *strip_x_ = nullptr;
   int *solve_fiber_ = nullptr, *solve_step_ = nullptr;
   int *fit_first_ = nullptr, *fit_last_ = nullptr;

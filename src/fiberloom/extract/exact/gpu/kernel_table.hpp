@@ -27,7 +27,7 @@ void fill_band(DeviceKernels& k) {
     k.sweep_factor[I] = &Run::template launch<SweepFactorKernel<kB>>;
     k.factor[I] = &Run::template launch<RootFactorKernel<kB>>;
     k.alternate[I] = &Run::template launch<RootAlternateKernel<kB>>;
-    k.pole[I] = &Run::template launch<PoleKernel<kB>>;
+    k.pole[I] = &Run::template launch_states<PoleKernel<kB>>;
   }
 }
 
@@ -68,7 +68,7 @@ void fill_common(DeviceKernels& k) {
   k.move = &Run::template launch<CgMoveKernel>;
   k.next = &Run::template launch_blocks<CgSumKernel<CgNext>>;
   k.direction = &Run::template launch<CgDirectionKernel>;
-  k.sweep_load = &Run::template launch<SweepLoadKernel>;
+  k.sweep_begin = &Run::template launch<SweepBeginKernel>;
   k.sweep_merge = &Run::template launch<SweepMergeKernel>;
   k.narrow = &Run::template launch<RootNarrowKernel>;
   k.rows = &Run::template launch<RootRowsKernel>;
@@ -80,12 +80,10 @@ void fill_common(DeviceKernels& k) {
   k.worst = &Run::template launch<RootWorstKernel>;
   k.poles = &Run::template launch<RootPolesKernel>;
   k.pole_sum = &Run::template launch_blocks<PoleSumKernel>;
-  k.leave_copy = &Run::template launch<LeaveCopyKernel>;
   k.leave_beyond = &Run::template launch<LeaveBeyondKernel>;
   k.leave_mark = &Run::template launch<LeaveMarkKernel>;
   k.leave_out = &Run::template launch<LeaveOutKernel>;
   k.leave_union = &Run::template launch<LeaveUnionKernel>;
-  k.gather_part = &Run::template launch<PartGatherKernel>;
   k.take = &Run::template launch<RootTakeKernel>;
   k.scatter = &Run::template launch_blocks<ScatterKernel>;
   k.seam = &Run::template launch<SeamKernel>;

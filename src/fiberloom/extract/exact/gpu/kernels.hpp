@@ -44,15 +44,15 @@ struct DeviceKernels {
   Launch<PriorArgs> prior;
   Launch<CgArgs> apply, dot, activate, residual, begin, step, move, next, direction;
   Launch<CgArgs> own_factor[kBandCount], own_solve[kBandCount];
-  Launch<SweepArgs> sweep_load, sweep_merge;
+  Launch<SweepBeginArgs> sweep_begin;
+  Launch<SweepMergeArgs> sweep_merge;
   // of wide bands with as many blocks as narrow ones have threads: factors, alternate, pole
   Launch<SweepArgs> sweep_factor[kBandCount], sweep_terms[kBandCount], wide_terms[kBandCount];
   Launch<RootArgs> narrow, rows, high, guess, prove, weight, truncation, worst;
   Launch<RootArgs> factor[kBandCount], alternate[kBandCount];
   Launch<RootPolesArgs> poles;
   Launch<PoleArgs> pole[kBandCount], pole_sum;
-  Launch<LeaveArgs> leave_copy, leave_beyond, leave_mark, leave_out, leave_union;
-  Launch<PartArgs> gather_part;
+  Launch<LeaveArgs> leave_beyond, leave_mark, leave_out, leave_union;
   Launch<TakeArgs> take, seam;
   Launch<ScatterArgs> scatter;
   Launch<DiagnoseArgs> light, chi2, gather;

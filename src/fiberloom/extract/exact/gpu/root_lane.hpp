@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Square roots: bounds on the spectrum, what the band cuts off, one (fibre, window, pole) a thread,
-// then sums over the poles in fixed order (rules: recipe_lane.hpp; wide bands:
-// wide_kernels_lane.hpp). A batch is a list of fibres whose roots are taken with one band; the
-// windows are those of the CPU engine, so that both decide alike.
+// Square roots: bounds on the spectrum, what the band cuts off (rules: recipe_lane.hpp; poles:
+// pole_lane.hpp; wide bands: wide_kernels_lane.hpp). A batch is a list of fibres whose roots are
+// taken with one band; the windows are those of the CPU engine, so that both decide alike.
 #pragma once
 
 #include "fiberloom/extract/exact/gpu/layout.hpp"
@@ -22,17 +21,14 @@ inline constexpr int kMostKept = 8;
 
 struct RootArgs {
   Shape shape;
-  int count;          ///< fibres of the batch ("positions")
-  const int* source;  ///< [count] where x and ones have it
-  const int* place;   ///< [count] where wide_s has it
+  int count;         ///< fibres of the batch ("positions")
+  const int* place;  ///< [count] where wide_s, x and ones have it
   Cut cut;
   int band;      ///< of s
   Packs s;       ///< by position and bin, width band + 1
   Packs wide_s;  ///< what s is cut from
   int wide_band;
-  Packs x;             ///< by source and bin
-  const double* ones;  ///< the same: 1 inside the grid, 0 outside
-  long ones_pack;      ///< from 32 sources to the next; 0: all have the same
+  Packs x, ones;  ///< by place and bin; 1 inside the grid, 0 outside
   // lanes (position pack, window, position), rows of a window
   Packs l, inv_d, solution, weight;
   double *pivot, *norm;  ///< [lanes]
@@ -44,11 +40,10 @@ struct RootArgs {
   double* truncation;       ///< [nkept][lanes]
   double* truncation_part;  ///< [nkept][parts][lanes]
   [[nodiscard]] FL_LANE_HD const double* x_at(int position, long row) const {
-    return x.at(source[position], row);
+    return x.at(place[position], row);
   }
   [[nodiscard]] FL_LANE_HD const double* ones_at(int position, long row) const {
-    const int at = source[position];
-    return ones + at / kWarp * ones_pack + row * kWarp + at % kWarp;
+    return ones.at(place[position], row);
   }
 };
 
@@ -252,127 +247,6 @@ struct RootWorstKernel {
       worst = largest(worst, a.truncation_part[(which * parts + part) * lanes + lane]);
     }
     a.truncation[thread] = worst;
-  }
-};
-
-struct PoleArgs {
-  RootArgs root;
-  int first, last;  ///< positions of this launch
-  int nd;
-  const long* task;     ///< [last - first + 1] first task of a position
-  const int* poles;     ///< [count], 0: not taken here
-  const int* rows;      ///< [count] of an axis that is shorter than the others'; null: all the same
-  const double *t, *c;  ///< [count][kMostPoles]
-  // lanes: tasks, rows of a window
-  Packs l, inv_d, v1, vx;   ///< of wide bands `l` alone, as WidePoleKernel has it
-  Packs out;                ///< rows [skirt - 1, skirt + stride] of a window, nd + 3 wide
-  Packs sums;               ///< lanes of root, rows as out
-  int out_first, out_rows;  ///< those rows, as far as they are there
-};
-
-struct ChosenPoles {
-  double error;  ///< relative, of the root
-  int count;
-};
-struct RootPolesArgs {
-  RootArgs root;
-  const int* wanted;  ///< [count]
-  double tolerance;   ///< sigma
-  int* poles;
-  double *t, *c;        ///< as PoleArgs has them
-  ChosenPoles* chosen;  ///< [count]
-};
-/// As choose_poles(), from the states. Threads: count x kMostPoles.
-struct RootPolesKernel {
-  using Args = RootPolesArgs;
-  FL_LANE_HD static void run(long thread, const Args& a) {
-    const int i = static_cast<int>(thread / kMostPoles), k = static_cast<int>(thread % kMostPoles);
-    if (i >= a.root.count) return;
-    const RootState& s = a.root.state[i];
-    const double kappa = s.high / s.low;
-    const int n = a.wanted[i] != 0 ? pole_count(kappa, pole_tolerance(a.tolerance, s.signal)) : 0;
-    if (k == 0) {
-      a.poles[i] = n;
-      a.chosen[i] = {n > 0 ? root_error(kappa, n) : 0.0, n};
-    }
-    if (k >= n) return;
-    const RootPole pole = RootNodes(s.low, s.high, n)[k];
-    a.t[thread] = pole.t;
-    a.c[thread] = pole.c;
-  }
-};
-
-/// Whose pole a task is.
-struct PolePlace {
-  int position, window, pole;
-  FL_LANE_HD static PolePlace of(long task, const PoleArgs& a) {
-    int low = 0, high = a.last - a.first;  // position whose tasks hold this one
-    while (high - low > 1) {
-      const int middle = (low + high) / 2;
-      (a.task[middle] <= task ? low : high) = middle;
-    }
-    const int position = a.first + low, poles = a.poles[position];
-    const int rest = static_cast<int>(task - a.task[low]);
-    return {position, rest / poles, rest % poles};
-  }
-};
-
-/// One pole of one window. Threads: tasks.
-template <int B>
-struct PoleKernel {
-  using Args = PoleArgs;
-  FL_LANE_HD static void run(long task, const Args& a) {
-    if (task >= a.task[a.last - a.first]) return;
-    const PolePlace p = PolePlace::of(task, a);
-    const RootArgs& r = a.root;
-    const long row = r.shape.margin + r.cut.first(p.window);
-    const double* s = r.s.at(p.position, row);
-    const double *x = r.x_at(p.position, row), *ones = r.ones_at(p.position, row);
-    const WarpLane t(a.t[p.position * kMostPoles + p.pole]),
-        c(a.c[p.position * kMostPoles + p.pole]);
-    lane::root_pole_registers<WarpLane, B>(
-        r.cut.rows, s, t, c, ones, x, a.nd, a.out_first, a.out_first + a.out_rows, a.l.at(task, 0),
-        a.inv_d.at(task, 0), a.v1.at(task, 0), a.vx.at(task, 0), a.out.at(task, 0));
-  }
-};
-
-/// Sums over the poles in their order. The threads of a warp read neighbouring poles; then a thread
-/// adds up those of an item in the block's memory. Blocks: positions of the launch x windows x
-/// groups of items.
-struct PoleSumKernel {
-  using Args = PoleArgs;
-  static constexpr int kThreads = 128, kItems = 64, kPitch = kMostPoles + 1 + kMostPoles % 2;
-  static std::size_t shared_bytes(const Args&) { return kItems * kPitch * sizeof(double); }
-  FL_LANE_HD static int items(const Args& a) { return a.out_rows * (a.nd + 3); }
-  FL_LANE_HD static long blocks(const Args& a) {
-    return static_cast<long>(a.last - a.first) * a.root.cut.count *
-           ((items(a) + kItems - 1) / kItems);
-  }
-  FL_LANE_HD static int phases(const Args&) { return 2; }
-  FL_LANE_HD static void run(int phase, long block, int thread, const Args& a, double* shared) {
-    const RootArgs& r = a.root;
-    const int places = a.last - a.first, in_order = static_cast<int>(block);
-    const int window = in_order % r.cut.count, place = in_order / r.cut.count % places;
-    const int begin = in_order / r.cut.count / places * kItems;
-    const int n = begin + kItems < items(a) ? kItems : items(a) - begin;
-    const int poles = a.poles[a.first + place];
-    if (phase == 0) {
-      const long task = a.task[place] + static_cast<long>(window) * poles;
-      for (int k = thread % kWarp; k < poles; k += kWarp) {
-        const double* from = a.out.at(task + k, 0);
-        double* to = shared + k;
-        FL_UNROLL
-        for (int i = thread / kWarp; i < kItems; i += kThreads / kWarp) {
-          if (i < n) to[i * kPitch] = from[static_cast<long>(begin + i) * kWarp];
-        }
-      }
-    } else if (thread < n) {
-      double sum = 0;
-      FL_UNROLL
-      for (int k = 0; k < poles; ++k) sum += shared[thread * kPitch + k];
-      const long lane = root_lane(a.first + place, window, r.cut);
-      a.sums.at(lane, 0)[static_cast<long>(begin + thread) * kWarp] = sum;
-    }
   }
 };
 

@@ -8,30 +8,6 @@
 
 namespace fiberloom::exact::gpu {
 
-/// N, x and ones of the parts, as if each were a bundle of a frame.
-void RootStage::gather(Batch& batch, Arena& scratch) {
-  const DeviceStage stage(stream_, "sweeps");
-  std::vector<int> fiber, origin, length;
-  for (const Place& place : batch.places) {
-    const Attempt& a = batch.attempts[static_cast<std::size_t>(place.attempt)];
-    fiber.push_back(place.fiber);
-    origin.push_back(a.origin());
-    length.push_back(a.own_length());
-  }
-  const auto n = static_cast<long>(batch.places.size());
-  Axis& axis = batch.axis;
-  part_arrays(f_, n, axis, scratch);
-  int *fibers = scratch.take<int>(fiber.size()), *origins = scratch.take<int>(fiber.size()),
-      *lengths = scratch.take<int>(fiber.size());
-  f_.mail_.send(fibers, fiber);
-  f_.mail_.send(origins, origin);
-  f_.mail_.send(lengths, length);
-  const Packs ones{axis.ones, axis.shape.rows(), 1};
-  const PartArgs args{f_.shape_, axis.shape,          f_.n_,  axis.n,  f_.x_,  axis.x,
-                      ones,      static_cast<int>(n), fibers, origins, lengths};
-  k_.gather_part(stream_, axis.shape.rows() * padded(n), args);
-}
-
 /// Places whose band is too narrow, and that may leave bins out.
 std::vector<char> RootStage::may_leave(const Batch& batch) const {
   std::vector<char> open(batch.places.size(), 0);
@@ -48,7 +24,7 @@ std::vector<char> RootStage::may_leave(const Batch& batch) const {
 
 /// As leave_bins() does of one fibre: of all places whose band is too narrow, and that may. The
 /// upper bound stays: without some of its bins S has no larger eigenvalue.
-void RootStage::leave(Batch& batch, RootArgs& root, Arena& scratch) {
+void RootStage::leave(Batch& batch, const RootArgs& root, const PlaceView& places, Arena scratch) {
   std::vector<char> open = may_leave(batch);
   const auto any = [&] { return std::find(open.begin(), open.end(), 1) != open.end(); };
   if (!any()) return;
@@ -56,19 +32,11 @@ void RootStage::leave(Batch& batch, RootArgs& root, Arena& scratch) {
   const long rows = batch.axis.shape.rows();
   LeaveArgs args{};
   args.root = root;
-  args.x = take_packs(scratch, root.count, rows, 1);
-  args.ones = take_packs(scratch, root.count, rows, 1);
+  args.places = places;
   double *allowed = scratch.take<double>(n), *diagonal = scratch.take<double>(n);
   args.beyond = scratch.take<unsigned char>(static_cast<std::size_t>(rows * padded(root.count)));
   args.allowed = allowed;
   args.diagonal = diagonal;
-  k_.leave_copy(stream_, rows * padded(root.count), args);
-  std::iota(batch.source.begin(), batch.source.end(), 0);
-  f_.mail_.send(root.source, batch.source);
-  root.x = args.x;
-  root.ones = args.ones.data;
-  root.ones_pack = rows * kWarp;
-  args.root = root;
   const std::vector<Place> before = batch.places;
   std::vector<double> limit(n, -1.0), high(n, 0.0), success(n, -1.0);
   for (std::size_t i = 0; i < n; ++i) {
@@ -115,10 +83,6 @@ void RootStage::bound_again(Batch& batch, const RootArgs& root, const std::vecto
 /// The ranges that were left out, of any fibre of a bundle.
 void RootStage::note_left(const Batch& batch, const LeaveArgs& start, Arena scratch) {
   LeaveArgs args = start;
-  args.parts = static_cast<int>(batch.attempts.size());
-  int* first = scratch.take<int>(batch.first_place.size());
-  f_.mail_.send(first, batch.first_place);
-  args.part_place = first;
   const auto nbin = static_cast<std::size_t>(batch.axis.shape.nbin);
   std::vector<unsigned char> left(batch.attempts.size() * nbin);
   args.left = scratch.take<unsigned char>(left.size());

@@ -10,24 +10,58 @@ namespace fiberloom::exact::gpu {
 
 namespace {
 
-PoleArgs pole_work(int band, const Cut& cut, int nd, long tasks, int out_rows, Arena& a) {
+/// `lanes`: tasks of a wide band, threads of PoleKernel of a narrow one.
+PoleArgs pole_work(int band, const Cut& cut, int nd, long lanes, int out_rows, Arena& a) {
   PoleArgs p{};
-  p.l = take_packs(a, tasks, cut.rows, is_wide(band) ? wide_row(band) : band);
-  if (!is_wide(band)) {
-    for (Packs* each : {&p.inv_d, &p.v1, &p.vx}) *each = take_packs(a, tasks, cut.rows, 1);
-  }
-  p.out = take_packs(a, tasks, out_rows, nd + 3);
+  p.l = take_packs(a, lanes, cut.rows, is_wide(band) ? wide_row(band) : pole_row(band));
+  if (is_wide(band)) p.out = take_packs(a, lanes, out_rows, nd + 3);
   return p;
 }
 
+/// The poles of which positions go through one launch, and who has which part of it.
+class PoleLaunch {
+ public:
+  PoleLaunch(int band, int windows) : wide_(is_wide(band)), windows_(windows) {}
+  /// Lanes with another position of so many poles, at most.
+  [[nodiscard]] long lanes_with(int poles) const {
+    return wide_ ? task_.back() + static_cast<long>(poles) * windows_
+                 : (blocks() + windows_) * kPoleThreads;
+  }
+  void add(int poles) {
+    task_.push_back(task_.back() + static_cast<long>(poles) * windows_);
+    for (int w = 0; w < windows_; ++w, ++items_) {
+      if (used_ + poles > kPoleThreads) {  // whole windows
+        item_.push_back(items_);
+        used_ = 0;
+      }
+      used_ += poles;
+    }
+  }
+  [[nodiscard]] bool is_empty() const { return task_.back() == 0; }
+  [[nodiscard]] long lanes() const { return wide_ ? task_.back() : blocks() * kPoleThreads; }
+  [[nodiscard]] long blocks() const { return wide_ ? task_.back() : std::ssize(item_); }
+  /// What the kernel finds them by.
+  [[nodiscard]] std::vector<long> table() const {
+    std::vector<long> table = wide_ ? task_ : item_;
+    if (!wide_) table.push_back(items_);
+    return table;
+  }
+
+ private:
+  bool wide_;
+  int windows_, used_ = 0;
+  long items_ = 0;
+  std::vector<long> task_{0}, item_{0};
+};
+
 }  // namespace
 
-std::size_t RootStage::pole_bytes(const DeviceFrame& frame, int band, const Cut& cut, long tasks) {
+std::size_t RootStage::pole_bytes(const DeviceFrame& frame, int band, const Cut& cut, long lanes) {
   Arena measure;
   int first = 0;
   const int rows = row_count(cut, &first);
-  (void)pole_work(band, cut, frame.p_.options.ndiag / 2, tasks, rows, measure);
-  measure.take<long>(static_cast<std::size_t>(tasks) + 2);
+  (void)pole_work(band, cut, frame.p_.options.ndiag / 2, lanes, rows, measure);
+  measure.take<long>(static_cast<std::size_t>(lanes) + 2);
   return measure.used() + 4096;
 }
 
@@ -55,24 +89,19 @@ void RootStage::narrow(Batch& batch, const RootArgs& wide, Arena scratch) {
     Arena memory = scratch;
     const int count = static_cast<int>(who.size());
     RootArgs root = root_arrays(f_, batch.axis, count, band, batch.cut, memory);
-    root.x = wide.x;
-    root.ones = wide.ones;
-    root.ones_pack = wide.ones_pack;
     root.s = take_packs(memory, count, batch.axis.shape.rows(), band + 1);
     root.wide_s = wide.s;
     root.wide_band = batch.band;
-    std::vector<int> source, places;
+    std::vector<int> places;
     std::vector<RootState> start;
     for (const std::size_t i : who) {
       const Place& place = batch.places[i];
-      source.push_back(batch.source[i]);
       places.push_back(static_cast<int>(i));
       start.push_back({place.high, 0.0, place.signal, 0.0, 1, 0});
     }
     std::vector<RootState> states;
     {
       const DeviceStage stage(stream_, "bounds");
-      f_.mail_.send(root.source, source);
       f_.mail_.send(root.place, places);
       f_.mail_.send(root.state, start);
       k_.narrow(stream_, batch.axis.shape.rows() * padded(count), root);
@@ -171,36 +200,27 @@ void RootStage::take_poles(Batch& batch, const RootArgs& root,
   const long lanes = padded(root.count) * root.cut.count;
   fixed.sums = take_packs(scratch, lanes, fixed.out_rows, fixed.nd + 3);
   TakeArgs take = take_arrays(f_, n, scratch);
-  for (std::size_t first = 0; first < n;) {
+  for (std::size_t first = 0, last = 0; first < n; first = last) {
     stop_if_asked(f_.observer_);
-    std::vector<long> task{0};
-    std::size_t last = first;
-    while (last < n) {
-      const long more = task.back() + static_cast<long>(poles[last]) * root.cut.count;
-      if (last > first && pole_bytes(f_, root.band, root.cut, more) > scratch.left()) break;
-      task.push_back(more);
-      ++last;
-    }
-    if (task.back() > 0) {
-      Arena memory = scratch;
-      PoleArgs args = pole_work(root.band, root.cut, fixed.nd, task.back(), fixed.out_rows, memory);
-      args.root = fixed.root;
-      args.nd = fixed.nd;
-      args.out_first = fixed.out_first;
-      args.out_rows = fixed.out_rows;
-      args.sums = fixed.sums;
-      args.poles = fixed.poles;
-      args.rows = fixed.rows;
-      args.t = fixed.t;
-      args.c = fixed.c;
-      args.first = static_cast<int>(first);
-      args.last = static_cast<int>(last);
-      args.task = memory.take<long>(task.size());
-      f_.mail_.send(args.task, task);
-      k_.pole[band_index(root.band)](stream_, task.back(), args);
-      k_.pole_sum(stream_, PoleSumKernel::blocks(args), args);
-    }
-    first = last;
+    PoleLaunch launch(root.band, root.cut.count);
+    while (last < n &&
+           (last == first ||
+            pole_bytes(f_, root.band, root.cut, launch.lanes_with(poles[last])) <= scratch.left()))
+      launch.add(poles[last++]);
+    if (launch.is_empty()) continue;
+    Arena memory = scratch;
+    PoleArgs args = fixed;
+    const PoleArgs work =
+        pole_work(root.band, root.cut, fixed.nd, launch.lanes(), fixed.out_rows, memory);
+    args.l = work.l;
+    args.out = work.out;
+    args.first = static_cast<int>(first);
+    args.last = static_cast<int>(last);
+    const std::vector<long> table = launch.table();
+    args.task = args.block_item = memory.take<long>(table.size());
+    f_.mail_.send(args.task, table);
+    k_.pole[band_index(root.band)](stream_, launch.blocks(), args);
+    if (is_wide(root.band)) k_.pole_sum(stream_, PoleSumKernel::blocks(args), args);
   }
   take.pole = fixed;
   send_places(batch, place_of, take);

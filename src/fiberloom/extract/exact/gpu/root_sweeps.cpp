@@ -59,52 +59,57 @@ int RootStage::row_count(const Cut& cut, int* first) {
   return std::min(cut.rows, cut.skirt + cut.stride + 1) - *first;
 }
 
-/// Of the frame, or of parts of that length, whose arrays are not there yet.
+/// Of the frame, or of parts of that length.
 RootStage::Axis RootStage::axis_of(const DeviceFrame& f, int length) {
-  if (length == 0) return {f.shape_, f.n_, f.x_, f.ones_, 0, f.p_.sweep_cut(f.p_.nbin)};
-  Axis part{f.shape_, {}, {}, nullptr, 0, f.p_.sweep_cut(length, kPartSweepCore)};
+  if (length == 0) return {f.shape_, f.p_.sweep_cut(f.p_.nbin), {}, {}};
+  Axis part{f.shape_, f.p_.sweep_cut(length, kPartSweepCore), {}, {}};
   part.shape.nbin = length;
   part.shape.margin = f.p_.sweep_margin(length);
   return part;
 }
 
-void RootStage::part_arrays(const DeviceFrame& frame, long places, Axis& axis, Arena& a) {
-  const long rows = axis.shape.rows();
-  axis.n.own = take_packs(a, places, rows, frame.shape_.band + 1);
-  axis.n.cross[0] = take_packs(a, places, rows, 2 * frame.shape_.cross_band + 1);
-  axis.x = take_packs(a, places, rows, 1);
-  axis.ones = take_packs(a, places, rows, 1).data;
-  axis.ones_pack = rows * kWarp;
-}
-
-SweepArgs RootStage::sweep_arrays(const DeviceFrame& frame, const Axis& axis,
-                                  const std::vector<Attempt>& attempts, Arena& a, Arena* after_s) {
-  SweepArgs s{};
+SweepBeginArgs RootStage::sweep_arrays(const DeviceFrame& frame, const Axis& axis,
+                                       const std::vector<Attempt>& attempts, Arena& a,
+                                       Arena* after_s) {
+  SweepBeginArgs begin{};
+  SweepArgs& s = begin.sweep;
   s.shape = axis.shape;
-  s.n = axis.n;
   s.band = attempts.front().band;
   s.half = frame.p_.half_of(attempts.front().bundle);  // all have the same
   s.cut = axis.sweep;
   s.tail = frame.p_.sweep_skirt();
-  int places = 0;
-  for (const Attempt& each : attempts) places += frame.p_.fibers_of(each.bundle);
+  int places = 0, longest = 0;
+  for (const Attempt& each : attempts) {
+    const int fibers = frame.p_.fibers_of(each.bundle);
+    places += fibers;
+    longest = std::max(longest, fibers);
+  }
+  const auto n = static_cast<std::size_t>(places);
   s.places.nbundle = static_cast<int>(attempts.size());
   s.places.nplace = places;
-  s.places.bundle_place = a.take<int>(attempts.size() + 1);
-  s.places.fiber = a.take<int>(static_cast<std::size_t>(places));
+  s.places.fibers = a.take<int>(attempts.size());
+  s.places.place_of = a.take<int>(attempts.size() * static_cast<std::size_t>(longest));
   const long rows = s.shape.rows();
+  for (Packs* each : {&begin.to_x, &begin.to_ones}) *each = take_packs(a, places, rows, 1);
   s.left = take_packs(a, places, rows, s.band + 1);
   *after_s = a;
   s.right = take_packs(a, places, rows, s.band + 1);
-  const long loaded = static_cast<long>(kSweepGroup) * s.problems();
-  s.matrix = take_packs(a, loaded, rows, s.band + 1);
-  s.columns = take_packs(a, loaded, rows, 2 * s.half + 1);
+  s.own = take_packs(a, places, rows, s.band + 1);
+  s.cross = take_packs(a, places, rows, 2 * s.half + 1);
   s.l = take_packs(a, s.problems(), rows, s.band);
   s.inv_d = take_packs(a, s.problems(), rows, 1);
   s.near = SweepTermKernel<1>::column_bytes(s) <= frame.shared_bytes_;
+  s.abreast = SweepTermKernel<1>::choose_abreast(s.problems());
   const long columns = static_cast<long>(s.shape.nbin) * s.problems();
   if (!s.near) s.work = take_packs(a, columns, s.column_rows(), 1);
-  return s;
+  begin.frame = frame.shape_;
+  begin.n = frame.n_;
+  begin.x = frame.x_;
+  begin.whole = attempts.front().is_part() ? 0 : 1;
+  begin.fiber = a.take<int>(n);
+  begin.origin = a.take<int>(n);
+  begin.length = a.take<int>(n);
+  return begin;
 }
 
 RootArgs RootStage::root_arrays(const DeviceFrame& frame, const Axis& axis, int count, int band,
@@ -116,11 +121,9 @@ RootArgs RootStage::root_arrays(const DeviceFrame& frame, const Axis& axis, int 
   r.band = r.wide_band = band;
   r.x = axis.x;
   r.ones = axis.ones;
-  r.ones_pack = axis.ones_pack;
   r.decay = frame.p_.grid.decay;
   const auto n = static_cast<std::size_t>(count);
   const long lanes = padded(count) * cut.count;
-  r.source = a.take<int>(n);
   r.place = a.take<int>(n);
   r.state = a.take<RootState>(n);
   r.l = take_packs(a, lanes, cut.rows, is_wide(band) ? wide_row(band) : band);
@@ -155,19 +158,15 @@ std::size_t RootStage::batch_bytes(const DeviceFrame& frame, const std::vector<A
   for (const Attempt& a : attempts) places += frame.p_.fibers_of(a.bundle);
   const auto n = static_cast<std::size_t>(places);
   Arena sweep, rest;
-  Axis axis = axis_of(frame, attempts.front().length);
-  if (attempts.front().is_part()) {
-    part_arrays(frame, places, axis, sweep);
-    for (int i = 0; i < 3; ++i) sweep.take<int>(n);  // what they are gathered from
-  }
+  const Axis axis = axis_of(frame, attempts.front().length);
   (void)sweep_arrays(frame, axis, attempts, sweep, &rest);
+  for (int i = 0; i < 2; ++i) sweep.take<int>(n);  // what counts at the end
   const Cut cut = root_cut(frame.p_, attempts.front());
   (void)root_arrays(frame, axis, places, band, cut, rest);
   const long rows = axis.shape.rows();
-  for (int i = 0; i < 2; ++i) (void)take_packs(rest, places, rows, 1);  // where bins are left out
+  // where bins are left out
   rest.take<unsigned char>(static_cast<std::size_t>(rows * padded(places)));
   for (int i = 0; i < 2; ++i) rest.take<double>(n);
-  rest.take<int>(attempts.size() + 1);
   rest.take<unsigned char>(attempts.size() * static_cast<std::size_t>(axis.shape.nbin));
   // a narrower copy and its arrays, and the poles of at least one fibre
   (void)root_arrays(frame, axis, places, band, cut, rest);
@@ -179,7 +178,7 @@ std::size_t RootStage::batch_bytes(const DeviceFrame& frame, const std::vector<A
   rest.take<ChosenPoles>(n);
   for (const std::size_t each : {n * kMostPoles, n * kMostPoles}) rest.take<double>(each);
   (void)take_arrays(frame, n, rest);
-  const std::size_t poles = rest.used() + pole_bytes(frame, band, cut, kMostPoles * cut.count);
+  const std::size_t poles = rest.used() + pole_bytes(frame, band, cut, kPoleThreads * cut.count);
   return std::max(sweep.used(), poles) + 8192;
 }
 
@@ -209,30 +208,56 @@ std::size_t RootStage::full_bytes(const DeviceFrame& frame) {
          pole_bytes(frame, all.front().band, cut, frame.p_.nfiber() * cut.count * kPolesAtOnce);
 }
 
-Packs RootStage::sweep(const Batch& batch, Arena& scratch) {
+/// N, x and ones of the batch.
+void RootStage::begin_sweep(const Batch& batch, const SweepBeginArgs& args) {
+  std::vector<int> fiber, origin, length;
+  for (const Place& place : batch.places) {
+    const Attempt& a = batch.attempts[static_cast<std::size_t>(place.attempt)];
+    fiber.push_back(place.fiber);
+    origin.push_back(a.origin());
+    length.push_back(a.is_part() ? a.own_length() : p_.nbin);
+  }
+  const SweepArgs& s = args.sweep;
+  f_.mail_.send(s.places.fibers, batch.fibers);
+  f_.mail_.send(s.places.place_of, batch.place_of);
+  f_.mail_.send(args.fiber, fiber);
+  f_.mail_.send(args.origin, origin);
+  f_.mail_.send(args.length, length);
+  k_.sweep_begin(stream_, s.shape.rows() * padded(s.places.nplace), args);
+}
+
+void RootStage::merge_sweeps(const Batch& batch, const SweepArgs& s, Arena& scratch) {
+  std::vector<int> left, right;
+  for (const Place& place : batch.places) {
+    const auto attempt = static_cast<std::size_t>(place.attempt);
+    const int first = p_.bundle_first[static_cast<std::size_t>(batch.attempts[attempt].bundle)];
+    const int f = place.fiber - first;
+    const Sweeps sweeps = p_.tuning.sweeps;
+    left.push_back(sweeps != Sweeps::kNone && f > 0);
+    right.push_back(sweeps == Sweeps::kBoth && f + 1 < batch.fibers[attempt]);
+  }
+  int *from_left = scratch.take<int>(left.size()), *from_right = scratch.take<int>(right.size());
+  f_.mail_.send(from_left, left);
+  f_.mail_.send(from_right, right);
+  k_.sweep_merge(stream_, s.shape.rows() * padded(s.places.nplace), {s, from_left, from_right});
+}
+
+/// S of the batch in `left`; x and ones of its axis.
+SweepArgs RootStage::sweep(Batch& batch, Arena& scratch) {
   const DeviceStage stage(stream_, "sweeps");
-  const bool parts = batch.attempts.front().is_part();
-  int longest = 0;
-  for (const Attempt& a : batch.attempts) longest = std::max(longest, p_.fibers_of(a.bundle));
-  std::vector<int> fibers;
-  for (const Place& place : batch.places)
-    fibers.push_back(parts ? static_cast<int>(fibers.size()) : place.fiber);
+  const int longest = *std::max_element(batch.fibers.begin(), batch.fibers.end());
   Arena after_s;
-  SweepArgs s = sweep_arrays(f_, batch.axis, batch.attempts, scratch, &after_s);
-  f_.mail_.send(s.places.bundle_place, batch.first_place);
-  f_.mail_.send(s.places.fiber, fibers);
-  f_.clear(s.left, s.places.nplace);
-  f_.clear(s.right, s.places.nplace);
+  const SweepBeginArgs begin = sweep_arrays(f_, batch.axis, batch.attempts, scratch, &after_s);
+  begin_sweep(batch, begin);
+  batch.axis.x = begin.to_x;
+  batch.axis.ones = begin.to_ones;
+  SweepArgs s = begin.sweep;
   f_.clear(s.l, s.problems());  // nothing couples outside the grid
   f_.clear(s.inv_d, s.problems());
   const int band = band_index(batch.band);
   const long blocks = wide_blocks(s, f_.shared_bytes_);
-  const bool left_only = p_.tuning.sweeps == Sweeps::kLeftOnly;
   for (s.step = 0; s.step + 1 < longest && p_.tuning.sweeps != Sweeps::kNone; ++s.step) {
     stop_if_asked(f_.observer_);
-    if (s.step % kSweepGroup == 0) {
-      k_.sweep_load(stream_, s.shape.rows() * s.problems(), s);
-    }
     k_.sweep_factor[band](stream_, s.lanes(), s);
     if (blocks > 0) {
       k_.wide_terms[band](stream_, blocks, s);
@@ -240,10 +265,9 @@ Packs RootStage::sweep(const Batch& batch, Arena& scratch) {
       k_.sweep_terms[band](stream_, SweepTermKernel<1>::blocks(s), s);
     }
   }
-  if (left_only) f_.clear(s.right, s.places.nplace);
-  k_.sweep_merge(stream_, s.shape.rows() * padded(s.places.nplace), s);
+  merge_sweeps(batch, s, scratch);
   scratch = after_s;
-  return s.left;
+  return s;
 }
 
 }  // namespace fiberloom::exact::gpu

@@ -111,19 +111,24 @@ RootStage::Batch RootStage::make_batch(std::vector<Attempt> attempts) const {
   batch.band = first.band;
   batch.cut = root_cut(p_, first);
   batch.axis = axis_of(f_, first.length);
-  int least = kBands.back();
-  for (std::size_t i = 0; i < batch.attempts.size(); ++i) {
-    const int b = batch.attempts[i].bundle;
-    least = std::min(least, least_band_of(p_, b));
-    batch.first_place.push_back(static_cast<int>(batch.places.size()));
-    for (int f = 0; f < p_.fibers_of(b); ++f) {
+  int least = kBands.back(), longest = 0;
+  for (const Attempt& a : batch.attempts) {
+    least = std::min(least, least_band_of(p_, a.bundle));
+    batch.fibers.push_back(p_.fibers_of(a.bundle));
+    longest = std::max(longest, batch.fibers.back());
+  }
+  for (int f = 0; f < longest; ++f) {
+    for (std::size_t i = 0; i < batch.attempts.size(); ++i) {
+      const bool is_there = f < batch.fibers[i];
+      batch.place_of.push_back(is_there ? static_cast<int>(batch.places.size()) : -1);
+      if (!is_there) continue;
       Place place{};
-      place.fiber = p_.bundle_first[static_cast<std::size_t>(b)] + f;
+      const auto bundle = static_cast<std::size_t>(batch.attempts[i].bundle);
+      place.fiber = p_.bundle_first[bundle] + f;
       place.attempt = static_cast<int>(i);
       batch.places.push_back(place);
     }
   }
-  batch.first_place.push_back(static_cast<int>(batch.places.size()));
   for (const int band : kBands) {  // of a part, which is small, each band once more takes longer
     if (!first.is_part() && may_do_with(band, least, batch.band)) batch.kept.push_back(band);
   }
@@ -135,24 +140,18 @@ void RootStage::attempt(std::vector<Attempt> attempts, std::vector<Attempt>& aga
   Batch batch = make_batch(std::move(attempts));
   sums_.assign(batch.attempts.size(), {});
   Arena scratch = f_.scratch_;
-  if (batch.attempts.front().is_part()) gather(batch, scratch);
-  const Packs s = sweep(batch, scratch);
+  const SweepArgs swept = sweep(batch, scratch);
   RootArgs root = root_arrays(f_, batch.axis, static_cast<int>(batch.places.size()), batch.band,
                               batch.cut, scratch);
-  root.s = root.wide_s = s;
+  root.s = root.wide_s = swept.left;
   std::vector<int> identity(batch.places.size());
   std::iota(identity.begin(), identity.end(), 0);
-  batch.source = identity;  // parts are gathered by place
-  if (!batch.attempts.front().is_part()) {
-    for (std::size_t i = 0; i < batch.source.size(); ++i) batch.source[i] = batch.places[i].fiber;
-  }
   {
     const DeviceStage stage(stream_, "bounds");
-    f_.mail_.send(root.source, batch.source);
     f_.mail_.send(root.place, identity);
     bound(batch, root);
     measure(batch, root);
-    leave(batch, root, scratch);
+    leave(batch, root, swept.places, scratch);
     judge(batch, again);
   }
   narrow(batch, root, scratch);

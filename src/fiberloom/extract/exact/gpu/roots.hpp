@@ -42,18 +42,16 @@ class RootStage {
   /// What sweeps and roots work on: the frame, or parts of it beside each other.
   struct Axis {
     Shape shape;
-    NormalView n;
-    Packs x;
-    double* ones = nullptr;
-    long ones_pack = 0;
     Cut sweep;
+    Packs x, ones;  ///< by place
   };
+  /// Places are in the order of PlaceView.
   struct Batch {
     std::vector<Attempt> attempts;
     std::vector<Place> places;
-    std::vector<int> first_place;  ///< of each attempt, and the end
-    std::vector<int> source;       ///< of each place, in its x and ones
-    std::vector<int> kept;         ///< candidates, the last is the band itself
+    std::vector<int> fibers;    ///< of each attempt
+    std::vector<int> place_of;  ///< as PlaceView has it
+    std::vector<int> kept;      ///< candidates, the last is the band itself
     Axis axis;
     Cut cut;
     int band = 0;
@@ -82,9 +80,9 @@ class RootStage {
   [[nodiscard]] bool alike(const Attempt& a, const Attempt& b) const;
   [[nodiscard]] static std::size_t batch_bytes(const DeviceFrame& frame,
                                                const std::vector<Attempt>& attempts);
-  static void part_arrays(const DeviceFrame& frame, long places, Axis& axis, Arena& arena);
-  static SweepArgs sweep_arrays(const DeviceFrame& frame, const Axis& axis,
-                                const std::vector<Attempt>& attempts, Arena& arena, Arena* after_s);
+  static SweepBeginArgs sweep_arrays(const DeviceFrame& frame, const Axis& axis,
+                                     const std::vector<Attempt>& attempts, Arena& arena,
+                                     Arena* after_s);
   static RootArgs root_arrays(const DeviceFrame& frame, const Axis& axis, int count, int band,
                               const Cut& cut, Arena& arena);
   static TakeArgs take_arrays(const DeviceFrame& frame, std::size_t count, Arena& arena);
@@ -93,7 +91,9 @@ class RootStage {
 
   [[nodiscard]] Batch make_batch(std::vector<Attempt> attempts) const;
   void attempt(std::vector<Attempt> attempts, std::vector<Attempt>& again);
-  Packs sweep(const Batch& batch, Arena& scratch);
+  SweepArgs sweep(Batch& batch, Arena& scratch);
+  void begin_sweep(const Batch& batch, const SweepBeginArgs& args);
+  void merge_sweeps(const Batch& batch, const SweepArgs& args, Arena& scratch);
   std::vector<RootState> prove(const RootArgs& root);
   void bound(Batch& batch, const RootArgs& root);
   void bound_again(Batch& batch, const RootArgs& root, const std::vector<char>& who);
@@ -116,9 +116,8 @@ class RootStage {
   void scatter();
 
   // root_parts.cpp
-  void gather(Batch& batch, Arena& scratch);
   [[nodiscard]] std::vector<char> may_leave(const Batch& batch) const;
-  void leave(Batch& batch, RootArgs& root, Arena& scratch);
+  void leave(Batch& batch, const RootArgs& root, const PlaceView& places, Arena scratch);
   void note_left(const Batch& batch, const LeaveArgs& args, Arena scratch);
   void begin_parts(int bundle, int attempt, std::vector<Attempt>& again);
   void end_part(int bundle, const Sums& sums, std::vector<Attempt>& again);

@@ -2,7 +2,7 @@
 // What leaves of the sums over the poles: spectra, resolution, differences at the seams.
 #pragma once
 
-#include "fiberloom/extract/exact/gpu/root_lane.hpp"
+#include "fiberloom/extract/exact/gpu/pole_lane.hpp"
 
 namespace fiberloom::exact::gpu {
 

@@ -10,30 +10,33 @@
 
 namespace fiberloom::exact::gpu {
 
-/// Bundles that one attempt treats; their fibres are counted anew ("places").
+/// Bundles that one attempt treats, and their fibres in the order that steps go through them: the
+/// first of each bundle, then the second of each ("places"). So the problems of a step are
+/// neighbours in memory.
 struct PlaceView {
   int nbundle, nplace;
-  const int* bundle_place;  ///< [nbundle + 1] first place of a bundle
-  const int* fiber;         ///< [nplace] fibre of the frame
+  const int* fibers;    ///< [nbundle] how many a bundle has
+  const int* place_of;  ///< [most fibers][nbundle]; -1: none
+  [[nodiscard]] FL_LANE_HD int place(int position, int bundle) const {
+    return place_of[position * nbundle + bundle];
+  }
 };
-
-/// Steps whose matrices and couplings are loaded at once: neighbouring fibres share what a load
-/// fetches from memory.
-inline constexpr int kSweepGroup = 4;
 
 struct SweepArgs {
   Shape shape;
-  NormalView n;
   PlaceView places;
-  Cut cut;                ///< rows: skirt and core
-  int band, half;         ///< of S; half-width of a coupling's columns
-  int tail;               ///< rows of M^-1 c behind those that are wanted
-  int step;               ///< from fibre `step` of a sweep to the next
-  int near;               ///< SweepTermKernel works in the block's own memory
-  Packs left, right;      ///< by place and bin, width band + 1: Schur terms
-  Packs matrix, columns;  ///< by problem of a group of steps, and bin
-  Packs l, inv_d;         ///< by problem and bin
-  Packs work;             ///< by thread of SweepTermKernel, where its blocks have too little memory
+  Cut cut;           ///< rows: skirt and core
+  int band, half;    ///< of S; half-width of a coupling's columns
+  int tail;          ///< rows of M^-1 c behind those that are wanted
+  int step;          ///< from fibre `step` of a sweep to the next
+  int near;          ///< SweepTermKernel works in the block's own memory
+  int abreast;       ///< problems that one of its blocks treats side by side
+  Packs own, cross;  ///< N by place and bin: widths band + 1; 2 half + 1, to the next in its bundle
+  /// What a sweep has left of `own` at the places that it came to, and in the margins. In the end
+  /// `left` is S.
+  Packs left, right;
+  Packs l, inv_d;  ///< by problem and bin
+  Packs work;      ///< by thread of SweepTermKernel, where its blocks have too little memory
   [[nodiscard]] FL_LANE_HD int problems() const { return 2 * places.nbundle; }
   /// Windows of all problems, as many together as a step has threads for its factors.
   [[nodiscard]] FL_LANE_HD long lanes() const { return static_cast<long>(problems()) * cut.count; }
@@ -41,95 +44,85 @@ struct SweepArgs {
   [[nodiscard]] FL_LANE_HD int column_rows() const {
     return 2 * half + 1 + (tail > band ? tail : band);
   }
-  /// Where `matrix` and `columns` have a problem of this or another step of the group.
-  [[nodiscard]] FL_LANE_HD long slot(int of_step, int problem) const {
-    return static_cast<long>(of_step % kSweepGroup) * problems() + problem;
-  }
+};
+
+/// A column of C = N[(from, .), (to, row)]: entry (row + g) is middle[g * along].
+struct SweepColumn {
+  const double* middle;
+  long along;
 };
 
 /// From which place to which a problem goes; those without anything to do have to < 0.
 struct SweepStep {
-  int from, to;
-  Packs terms;
-  FL_LANE_HD static SweepStep of(int problem, int step, const SweepArgs& a) {
-    SweepStep s{-1, -1, a.left};
-    const int bundle = problem % a.places.nbundle;
-    const int first = a.places.bundle_place[bundle], last = a.places.bundle_place[bundle + 1] - 1;
-    if (first + step >= last) return s;
-    if (problem < a.places.nbundle) {
-      s.from = first + step;
-      s.to = s.from + 1;
-    } else {
-      s.terms = a.right;
-      s.from = last - step;
-      s.to = s.from - 1;
-    }
+  int from = -1, to = -1;
+  bool is_left = true;
+  FL_LANE_HD static SweepStep of(int problem, const SweepArgs& a) {
+    SweepStep s;
+    s.is_left = problem < a.places.nbundle;
+    const int bundle = problem % a.places.nbundle, last = a.places.fibers[bundle] - 1;
+    if (a.step >= last) return s;
+    s.from = a.places.place(s.is_left ? a.step : last - a.step, bundle);
+    s.to = a.places.place(s.is_left ? a.step + 1 : last - a.step - 1, bundle);
     return s;
+  }
+  /// Precision of the fibre that is eliminated.
+  [[nodiscard]] FL_LANE_HD const Packs& matrix(const SweepArgs& a) const {
+    return a.step == 0 ? a.own : terms(a);
+  }
+  /// Where the sweep leaves what it takes from the next.
+  [[nodiscard]] FL_LANE_HD const Packs& terms(const SweepArgs& a) const {
+    return is_left ? a.left : a.right;
+  }
+  [[nodiscard]] FL_LANE_HD SweepColumn column(long row, const SweepArgs& a) const {
+    return {a.cross.at(is_left ? from : to, row, a.half), (is_left ? 2 * a.half : 1) * kWarp};
   }
 };
 
-/// Whether the next step's matrix is loaded, and waits for what this step takes away.
-FL_LANE_HD inline bool leads_on(int problem, const SweepArgs& a) {
-  return (a.step + 1) % kSweepGroup != 0 && SweepStep::of(problem, a.step + 1, a).to >= 0;
-}
-
-/// Of the steps of a group: precision of the fibre that is eliminated, and its coupling by columns.
-/// What the first step takes away is there already; SweepTermKernel does it for the others. A
-/// thread takes all steps: their fibres are neighbours, of which memory gives four numbers at once.
-/// Threads: rows by bin x problems.
-struct SweepLoadKernel {
-  using Args = SweepArgs;
+/// What a batch sweeps over: the axis of the frame, or parts of it.
+struct SweepBeginArgs {
+  SweepArgs sweep;
+  Shape frame;
+  NormalView n;
+  Packs x;              ///< of the frame
+  Packs to_x, to_ones;  ///< by place; ones are 0 outside the grid
+  int whole;            ///< the frame's axis, margins and all
+  const int* fiber;     ///< [nplace] of the frame
+  const int* origin;    ///< [nplace] bin of the frame where a place's axis begins
+  const int* length;    ///< [nplace] its bins; shape.nbin or fewer
+};
+/// Gathers N, x and ones by place. Nothing crosses the ends of a part; beyond them rows are the
+/// identity's, times an element of its own diagonal: bounds are what they are however long the
+/// others' axes. Threads: rows by bin x padded places.
+struct SweepBeginKernel {
+  using Args = SweepBeginArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
-    const int problem = static_cast<int>(thread % a.problems());
-    const long row = thread / a.problems();
-    if (row >= a.shape.rows()) return;
-    const SweepStep s = SweepStep::of(problem, a.step, a);
-    if (s.to < 0) return;
-    const double *own[kSweepGroup], *cross[kSweepGroup];
-    double *matrix[kSweepGroup], *columns[kSweepGroup];
-    const int cb = a.shape.cross_band, width = 2 * cb + 1;
-    bool there[kSweepGroup];
-    int along = 0;  // C[row + g, row] = N[(from, row + g), (to, row)]
-    FL_UNROLL_ALL
-    for (int k = 0; k < kSweepGroup; ++k) {
-      const SweepStep later = SweepStep::of(problem, a.step + k, a);
-      there[k] = later.to >= 0;
-      const int f = a.places.fiber[there[k] ? later.from : s.from];
-      const int to = a.places.fiber[there[k] ? later.to : s.to];
-      own[k] = a.n.own.at(f, row);
-      cross[k] = a.n.cross[0].at(f < to ? f : to, row, cb);
-      along = (f < to ? width - 1 : 1) * kWarp;
-      const long slot = a.slot(a.step + k, problem);
-      matrix[k] = a.matrix.at(slot, row);
-      columns[k] = a.columns.at(slot, row);
+    const SweepArgs& s = a.sweep;
+    const long pitch = padded(s.places.nplace), row = thread / pitch, i = thread % pitch;
+    if (row >= s.shape.rows() || i >= s.places.nplace) return;
+    const int f = a.fiber[i];
+    const long bin = row - s.shape.margin, from = a.frame.margin + a.origin[i] + bin;
+    const long begin = a.whole != 0 ? -s.shape.margin : 0;
+    const long end = a.length[i] + (a.whole != 0 ? s.shape.margin : 0);
+    const bool inside = bin >= begin && bin < end;
+    const double identity = inside ? 0.0 : *a.n.own.at(f, a.frame.margin + a.origin[i]);
+    const bool in_margin = bin < 0 || bin >= s.shape.nbin;
+    FL_UNROLL_FEW
+    for (int d = 0; d <= s.band; ++d) {
+      const bool meets = inside && bin + d < end && d <= a.frame.band;
+      const double value = meets ? *a.n.own.at(f, from, d) : d == 0 ? identity : 0.0;
+      *s.own.at(i, row, d) = value;
+      if (in_margin) *s.left.at(i, row, d) = *s.right.at(i, row, d) = value;
     }
-    const double* terms = s.terms.at(s.from, row);
-    FL_NO_UNROLL
-    for (int d = 0; d <= a.band; ++d) {
-      double value[kSweepGroup];
-      FL_UNROLL_ALL
-      for (int k = 0; k < kSweepGroup; ++k) {
-        value[k] = d <= a.shape.band && there[k] ? own[k][d * kWarp] : 0.0;
-      }
-      value[0] -= terms[d * kWarp];
-      FL_UNROLL_ALL
-      for (int k = 0; k < kSweepGroup; ++k) {
-        if (there[k]) matrix[k][d * kWarp] = value[k];
-      }
+    const int cb = a.frame.cross_band;
+    FL_UNROLL_FEW
+    for (int k = -s.half; k <= s.half; ++k) {
+      const bool meets = inside && k >= -cb && k <= cb && bin + k >= begin && bin + k < end;
+      *s.cross.at(i, row, s.half + k) = meets ? *a.n.cross[0].at(f, from, cb + k) : 0.0;
     }
-    FL_NO_UNROLL
-    for (int g = -a.half; g <= a.half; ++g) {
-      const bool met = g >= -cb && g <= cb && row + g >= 0 && row + g < a.shape.rows();
-      double value[kSweepGroup];
-      FL_UNROLL_ALL
-      for (int k = 0; k < kSweepGroup; ++k) {
-        value[k] = met && there[k] ? cross[k][static_cast<long>(g) * along] : 0.0;
-      }
-      FL_UNROLL_ALL
-      for (int k = 0; k < kSweepGroup; ++k) {
-        if (there[k]) columns[k][(a.half + g) * kWarp] = value[k];
-      }
-    }
+    const long in_frame = from - a.frame.margin;
+    const bool counts = bin >= 0 && bin < a.length[i] && in_frame >= 0 && in_frame < a.frame.nbin;
+    *a.to_x.at(i, row) = counts ? *a.x.at(f, from) : 0.0;
+    *a.to_ones.at(i, row) = counts ? 1.0 : 0.0;
   }
 };
 
@@ -141,9 +134,10 @@ struct SweepFactorKernel {
   FL_LANE_HD static void run(long thread, const Args& a) {
     const int problem = static_cast<int>(thread % a.problems());
     const int window = static_cast<int>(thread / a.problems());
-    if (window >= a.cut.count || SweepStep::of(problem, a.step, a).to < 0) return;
+    const SweepStep step = SweepStep::of(problem, a);
+    if (window >= a.cut.count || step.to < 0) return;
     const long row = a.shape.margin + a.cut.first(window);
-    const double* matrix = a.matrix.at(a.slot(a.step, problem), row);
+    const double* matrix = step.matrix(a).at(step.from, row);
     double *l = a.l.at(problem, row), *inv_d = a.inv_d.at(problem, row);
     lane::factor_registers<WarpLane, B>(a.cut.rows, matrix, WarpLane(0.0), l, inv_d, a.cut.skirt);
   }
@@ -163,22 +157,23 @@ struct SweepTermKernel {
     return static_cast<std::size_t>(a.column_rows()) * kThreads * sizeof(double);
   }
   static std::size_t shared_bytes(const Args& a) { return a.near != 0 ? column_bytes(a) : 0; }
-  /// Problems that a block treats side by side.
-  FL_LANE_HD static int abreast(const Args& a) {
-    int n = 1;
-    while (n < 16 && n < a.problems()) n *= 2;
-    return n;
+  /// Problems that a block treats side by side: as many as leave the fewest threads idle.
+  static int choose_abreast(int problems) {
+    int best = 16;
+    for (int n = 8; n > 1; n /= 2) {
+      const auto idle = [&](int wide) { return (problems + wide - 1) / wide * wide - problems; };
+      if (idle(n) < idle(best)) best = n;
+    }
+    return best;
   }
-  FL_LANE_HD static int groups(const Args& a) {
-    return (a.problems() + abreast(a) - 1) / abreast(a);
-  }
+  FL_LANE_HD static int groups(const Args& a) { return (a.problems() + a.abreast - 1) / a.abreast; }
   FL_LANE_HD static long blocks(const Args& a) {
-    const int bins = kThreads / abreast(a);
+    const int bins = kThreads / a.abreast;
     return static_cast<long>((a.shape.nbin + bins - 1) / bins) * groups(a);
   }
   FL_LANE_HD static int phases(const Args&) { return 1; }
   FL_LANE_HD static void run(int, long block, int thread, const Args& a, double* shared) {
-    const int wide = abreast(a), in_order = static_cast<int>(block);
+    const int wide = a.abreast, in_order = static_cast<int>(block);
     const int problem = in_order % groups(a) * wide + thread % wide;
     const int bin = in_order / groups(a) * (kThreads / wide) + thread / wide;
     if (bin >= a.shape.nbin || problem >= a.problems()) return;
@@ -193,53 +188,59 @@ struct SweepTermKernel {
  private:
   FL_LANE_HD static void column(int problem, int bin, const Args& a, double* y) {
     const long row = bin + a.shape.margin;
-    const SweepStep s = SweepStep::of(problem, a.step, a);
+    const SweepStep s = SweepStep::of(problem, a);
     if (s.to < 0) return;
     const int width = 2 * a.half + 1;
-    const double* c = a.columns.at(a.slot(a.step, problem), row);
+    const SweepColumn column = s.column(row, a);
+    const double *c = column.middle, *first = c - a.half * column.along;
     lane::solve_somewhere<WarpLane, B>(
         a.column_rows(), a.l.at(problem, row - a.half), a.inv_d.at(problem, row - a.half),
-        [=](int i) { return WarpLane(i < width ? c[i * kWarp] : 0.0); }, y,
+        [=](int i) { return WarpLane(i < width ? first[i * column.along] : 0.0); }, y,
         [=](int i, WarpLane x) { y[i * kWarp] = x.v; });
     double e[B + 1];  // c_(m + d) . y, from the middle of c outwards
-    c += a.half * kWarp;
     y += a.half * kWarp;
     const int down = width * kWarp;
     FL_UNROLL_ALL
     for (int d = 0; d <= B; ++d) e[d] = c[d * down] * y[d * kWarp];
+    const double *before = c, *behind = c;
     FL_NO_UNROLL
     for (int g = kWarp; g <= a.half * kWarp; g += kWarp) {
+      before -= column.along;
+      behind += column.along;
       FL_UNROLL_ALL
       for (int d = 0; d <= B; ++d) {
-        e[d] += c[d * down - g] * y[d * kWarp - g];
-        e[d] += c[d * down + g] * y[d * kWarp + g];
+        e[d] += before[d * down] * y[d * kWarp - g];
+        e[d] += behind[d * down] * y[d * kWarp + g];
       }
     }
-    if (leads_on(problem, a)) {
-      double* next = a.matrix.at(a.slot(a.step + 1, problem), row);
-      double m[B + 1];
-      FL_UNROLL_ALL
-      for (int d = 0; d <= B; ++d) m[d] = next[d * kWarp];
-      FL_UNROLL_ALL
-      for (int d = 0; d <= B; ++d) next[d * kWarp] = m[d] - e[d];
-    }
-    double* terms = s.terms.at(s.to, row);
+    const double* own = a.own.at(s.to, row);
+    double m[B + 1];
     FL_UNROLL_ALL
-    for (int d = 0; d <= B; ++d) terms[d * kWarp] = e[d];
+    for (int d = 0; d <= B; ++d) m[d] = own[d * kWarp];
+    double* terms = s.terms(a).at(s.to, row);
+    FL_UNROLL_ALL
+    for (int d = 0; d <= B; ++d) terms[d * kWarp] = m[d] - e[d];
   }
 };
 
 /// S = N_ii - both Schur terms, into `left`. Threads: rows by bin x padded places.
+struct SweepMergeArgs {
+  SweepArgs sweep;
+  const int *from_left, *from_right;  ///< [nplace] whether that sweep counts there
+};
 struct SweepMergeKernel {
-  using Args = SweepArgs;
+  using Args = SweepMergeArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
-    const long pitch = padded(a.places.nplace), row = thread / pitch, place = thread % pitch;
-    if (row >= a.shape.rows() || place >= a.places.nplace) return;
-    const int f = a.places.fiber[place];
-    for (int d = 0; d <= a.band; ++d) {
-      const double own = d <= a.shape.band ? *a.n.own.at(f, row, d) : 0.0;
-      double* s = a.left.at(place, row, d);
-      *s = own - *a.right.at(place, row, d) - *s;
+    const SweepArgs& s = a.sweep;
+    const long pitch = padded(s.places.nplace), row = thread / pitch, place = thread % pitch;
+    if (row >= s.shape.rows() || place >= s.places.nplace) return;
+    const bool left = a.from_left[place] != 0, right = a.from_right[place] != 0;
+    FL_UNROLL_FEW
+    for (int d = 0; d <= s.band; ++d) {
+      const double own = *s.own.at(place, row, d);
+      double* to = s.left.at(place, row, d);
+      const double taken = right ? own - *s.right.at(place, row, d) : 0.0;
+      *to = (left ? *to : own) - taken;
     }
   }
 };

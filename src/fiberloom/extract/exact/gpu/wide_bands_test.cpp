@@ -38,13 +38,13 @@ class WideBands {
     });
     x_ = pack(host_x_, kFibers, rows, 1,
               [](int f, long row, int) { return std::sin(static_cast<double>(row) * (f + 1)); });
-    ones_ = pack(host_ones_, kWarp, rows, 1, [](int, long row, int) {
+    ones_ = pack(host_ones_, kFibers, rows, 1, [](int, long row, int) {
       return row >= kMargin && row < kMargin + kBin ? 1.0 : 0.0;
     });
     r_.s = on_card(s_, kFibers);
     r_.x = on_card(x_, kFibers);
-    r_.ones = on_card(ones_, kWarp).data;
-    r_.source = card.put(std::vector<int>{0, 1});
+    r_.ones = on_card(ones_, kFibers);
+    r_.place = card.put(std::vector<int>{0, 1});
     r_.l = empty(lanes(), r_.cut.rows, wide_row(B));
     r_.solution = empty(lanes(), r_.cut.rows, 1);
     r_.pivot = card.put(std::vector<double>(static_cast<std::size_t>(lanes()), kNan));
@@ -192,41 +192,34 @@ class SweepStepOfThree {
  public:
   static constexpr int kBin = 43, kMargin = 96, kFibers = 3;
   SweepStepOfThree(Card& card, int band) : card_(card) {
-    a_.shape.nfiber = kFibers;
-    a_.shape.nbundle = 1;
     a_.shape.nbin = kBin;
     a_.shape.margin = kMargin;
-    a_.shape.band = 8;
-    a_.shape.cross_band = 5;
-    a_.n.own = filled(kFibers, 9, [](int f, int j, int d) {
-      return d == 0 ? 1.0 + 0.1 * f : std::sin(j + 2.0 * f) * std::pow(0.4, d);
-    });
-    a_.n.cross[0] = filled(kFibers, 11, [](int f, int j, int k) {
-      const bool meets = j + k - 5 >= 0 && j + k - 5 < kBin;
-      return meets ? 0.2 * std::cos(3.0 * j + f) * std::pow(0.5, std::abs(k - 5)) : 0.0;
-    });
-    a_.places = {1, kFibers, card.put(std::vector<int>{0, kFibers}),
-                 card.put(std::vector<int>{0, 1, 2})};
-    a_.cut = {3, 15, 30, 45};
     a_.band = band;
     a_.half = 8;
     a_.tail = 30;
-    const long loaded = kSweepGroup * a_.problems();
+    a_.own = filled(band + 1, 1.0, [](int f, int j, int d) {
+      return d == 0 ? 1.0 + 0.1 * f : d <= 8 ? std::sin(j + 2.0 * f) * std::pow(0.4, d) : 0.0;
+    });
+    a_.cross = filled(2 * a_.half + 1, 0.0, [](int f, int j, int k) {
+      const bool meets = std::abs(k - 8) <= 5 && j + k - 8 >= 0 && j + k - 8 < kBin;
+      return meets ? 0.2 * std::cos(3.0 * j + f) * std::pow(0.5, std::abs(k - 8)) : 0.0;
+    });
+    a_.places = {1, kFibers, card.put(std::vector<int>{kFibers}),
+                 card.put(std::vector<int>{0, 1, 2})};
+    a_.abreast = SweepTermKernel<1>::choose_abreast(a_.problems());
+    a_.cut = {3, 15, 30, 45};
     for (Packs* p : {&a_.left, &a_.right}) *p = zeros(kFibers, band + 1);
-    a_.matrix = zeros(loaded, band + 1);
-    a_.columns = zeros(loaded, 2 * a_.half + 1);
     a_.l = zeros(a_.problems(), band);
     a_.inv_d = zeros(a_.problems(), 1);
     a_.work = {card.put(std::vector<double>(static_cast<std::size_t>(
                    Packs::size(static_cast<long>(kBin) * a_.problems(), a_.column_rows(), 1)))),
                a_.column_rows(), 1};
   }
-  /// What the first and the last fibre take from the one between them, and the next step's matrix.
+  /// What the first and the last fibre leave of the one between them.
   template <int B>
   std::vector<double> terms(bool wide) {
     const DeviceKernels& k = emulated_kernels();
     const int at = band_index(B);
-    k.sweep_load(card_.stream(), rows() * a_.problems(), a_);
     k.sweep_factor[at](card_.stream(), a_.lanes(), a_);
     if (wide) {
       k.wide_terms[at](card_.stream(), WideTermKernel<B>::blocks(a_), a_);
@@ -235,9 +228,8 @@ class SweepStepOfThree {
                                                      a_);
     }
     std::vector<double> all = in_grid(a_.left, 1);
-    for (const auto& more : {in_grid(a_.right, 1), in_grid(a_.matrix, a_.slot(1, 0)),
-                             in_grid(a_.matrix, a_.slot(1, 1))})
-      all.insert(all.end(), more.begin(), more.end());
+    const std::vector<double> right = in_grid(a_.right, 1);
+    all.insert(all.end(), right.begin(), right.end());
     return all;
   }
 
@@ -249,16 +241,16 @@ class SweepStepOfThree {
         rows(), width};
   }
   template <class Value>
-  Packs filled(int lanes, int width, Value value) {
-    std::vector<double> host(static_cast<std::size_t>(Packs::size(lanes, rows(), width)), 0.0);
+  Packs filled(int width, double in_margins, Value value) {
+    std::vector<double> host(static_cast<std::size_t>(Packs::size(kFibers, rows(), width)), 0.0);
     const Packs p{host.data(), rows(), width};
-    for (int lane = 0; lane < lanes; ++lane) {
+    for (int lane = 0; lane < kFibers; ++lane) {
       for (int row = 0; row < rows(); ++row) {
         const int bin = row - kMargin;
         for (int k = 0; k < width; ++k) {
           *p.at(lane, row, k) = bin >= 0 && bin < kBin ? value(lane, bin, k) : 0.0;
         }
-        if (width == 9 && (bin < 0 || bin >= kBin)) *p.at(lane, row) = 1.0;
+        if (bin < 0 || bin >= kBin) *p.at(lane, row) = in_margins;
       }
     }
     return {card_.put(host), rows(), width};

@@ -3,7 +3,7 @@
 // on a spectrum, a pole. What the problem of a block is, its first phase finds.
 #pragma once
 
-#include "fiberloom/extract/exact/gpu/root_lane.hpp"
+#include "fiberloom/extract/exact/gpu/pole_lane.hpp"
 #include "fiberloom/extract/exact/gpu/sweep_lane.hpp"
 #include "fiberloom/extract/exact/gpu/wide_band_lane.hpp"
 
@@ -66,9 +66,10 @@ struct WideSweepFactorKernel {
     const int problem = static_cast<int>(block % a.problems());
     const int window = static_cast<int>(block / a.problems());
     WideTask t{};
-    if (window >= a.cut.count || SweepStep::of(problem, a.step, a).to < 0) return t;
+    const SweepStep step = SweepStep::of(problem, a);
+    if (window >= a.cut.count || step.to < 0) return t;
     const long row = a.shape.margin + a.cut.first(window);
-    t.matrix = a.matrix.at(a.slot(a.step, problem), row);
+    t.matrix = step.matrix(a).at(step.from, row);
     t.l = a.l.at(problem, row);
     t.inv_d = a.inv_d.at(problem, row);
     return t;
@@ -103,56 +104,63 @@ struct WideTermKernel {
     const long first_bin = block / a.problems() * kBins;
     double *l = shared + 1, *v = l + rows(a) * kFactor;
     if (phase == 0) {
-      if (thread == 0) shared[0] = SweepStep::of(problem, a.step, a).to >= 0 ? 1.0 : 0.0;
-      return load_all(problem, first_bin, thread, a, l, v);
+      const SweepStep step = SweepStep::of(problem, a);
+      if (thread == 0) shared[0] = step.to >= 0 ? 1.0 : 0.0;
+      if (step.to >= 0) load_all(problem, step, first_bin, thread, a, l, v);
+      return;
     }
     if (shared[0] == 0.0) return;
     if (phase == 1) {
       if (thread < kColumns) solve(n, l + thread * kFactor, v + thread);
       return;
     }
-    const SweepStep step = SweepStep::of(problem, a.step, a);
-    const bool on = leads_on(problem, a);
+    const SweepStep step = SweepStep::of(problem, a);
     for (int i = thread; i < kBins * (B + 1); i += kThreads) {
       const int of = i % kBins, d = i / kBins;
       if (first_bin + of >= a.shape.nbin) continue;
       const long row = first_bin + of + a.shape.margin;
       const double e = product(n, d, v + of, l + of * kFactor + B);
-      *step.terms.at(step.to, row, d) = e;
-      if (on) *a.matrix.at(a.slot(a.step + 1, problem), row, d) -= e;
+      *step.terms(a).at(step.to, row, d) = *a.own.at(step.to, row, d) - e;
     }
   }
 
  private:
-  FL_LANE_HD static void load_all(int problem, long first_bin, int thread, const Args& a, double* l,
-                                  double* v) {
+  FL_LANE_HD static void load_all(int problem, const SweepStep& step, long first_bin, int thread,
+                                  const Args& a, double* l, double* v) {
     const int width = 2 * a.half + 1;
     const long first = a.shape.margin + first_bin - a.half, there = a.shape.rows() - first;
     const int last = there < rows(a) ? static_cast<int>(there) : rows(a);  // then the last again
-    load(thread, rows(a) * B, a.l.at(problem, first), last * B - 1,
+    const auto as_it_lies = [](int at) { return at * long{kWarp}; };
+    load(thread, rows(a) * B, a.l.at(problem, first), last * B - 1, as_it_lies,
          [=](int at, double x) { l[at / B * kFactor + at % B] = x; });
-    load(thread, rows(a), a.inv_d.at(problem, first), last - 1,
+    load(thread, rows(a), a.inv_d.at(problem, first), last - 1, as_it_lies,
          [=](int at, double x) { l[at * kFactor + B] = x; });
     const long bins = a.shape.nbin - first_bin;
-    const int columns = bins < kColumns ? static_cast<int>(bins) : kColumns;
-    load(thread, columns * width, a.columns.at(a.slot(a.step, problem), first_bin + a.shape.margin),
-         columns * width - 1, [=](int at, double x) { v[at % width * kRow + at / width] = x; });
+    const int columns = bins < kColumns ? static_cast<int>(bins) : kColumns, half = a.half;
+    const SweepColumn coupling = step.column(first_bin + a.shape.margin, a);
+    load(
+        thread, columns * width, coupling.middle, columns * width - 1,
+        [=](int at) {
+          return at / width * (width * long{kWarp}) + (at % width - half) * coupling.along;
+        },
+        [=](int at, double x) { v[at % width * kRow + at / width] = x; });
     for (int at = thread; at < a.column_rows() * kColumns; at += kThreads) {
       const int i = at / kColumns, column = at % kColumns;
       if (i >= width || column >= columns) v[i * kRow + column] = 0.0;
     }
   }
-  /// Numbers that lie one after the other, a few of a thread asked for at once and without a
+  /// Numbers from where `offset` has them, a few of a thread asked for at once and without a
   /// branch.
-  template <class Put>
-  FL_LANE_HD static void load(int thread, int count, const double* from, int last, Put put) {
+  template <class Offset, class Put>
+  FL_LANE_HD static void load(int thread, int count, const double* from, int last, Offset offset,
+                              Put put) {
     constexpr int kAtOnce = 8;
     for (int begin = thread; begin < count; begin += kAtOnce * kThreads) {
       double found[kAtOnce];
       FL_UNROLL_ALL
       for (int i = 0; i < kAtOnce; ++i) {
         const int at = begin + i * kThreads;
-        found[i] = from[(at < last ? at : last) * long{kWarp}];
+        found[i] = from[offset(at < last ? at : last)];
       }
       FL_UNROLL_ALL
       for (int i = 0; i < kAtOnce; ++i) {
