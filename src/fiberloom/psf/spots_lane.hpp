@@ -239,12 +239,14 @@ FL_LANE_HD inline V contract(const V* cx, const V* cy, const V* coef, const V* t
 
 /// pixel_integrals() and contract() for few registers of memory and many of arithmetic (GPU
 /// threads): put(pixel, value) of each pixel of the stamp, column by column; returns their sum. The
-/// operations of the two in the same order. coefs(c, out): coefficients c to c + D.
-template <class V, int NX, int NY, int D, class Coefs, class Put>
+/// operations of the two in the same order. coefs(c, out): coefficients c to c + D; y(i): memory
+/// for (D + 1) NY integrals.
+template <class V, int NX, int NY, int D, class Coefs, class Table, class Put>
 FL_LANE_HD inline V spot_by_columns(V first_x, V sigma_x, V first_y, V sigma_y, Coefs coefs,
-                                    Put put) {
-  V y[(D + 1) * NY];
-  pixel_integrals<V, NY, D>(first_y, sigma_y, NY, D, y);
+                                    Table y, Put put) {
+  walk_pixels<V, NY, D>(
+      first_y, sigma_y, NY, D, [&](int m, int p, V integral) { y(m * NY + p) = integral.v; },
+      [](int) {});
   V t[D + 1][NY];  // sum_j c_ij Y_j(r)
   FL_UNROLL_ALL
   for (int i = 0; i <= D; ++i) {
@@ -259,7 +261,7 @@ FL_LANE_HD inline V spot_by_columns(V first_x, V sigma_x, V first_y, V sigma_y, 
     FL_UNROLL_ALL
     for (int i = 0; i <= D; ++i) {
       FL_UNROLL_ALL
-      for (int r = 0; r < NY; ++r) t[i][r] = fma(c[i], y[j * NY + r], t[i][r]);
+      for (int r = 0; r < NY; ++r) t[i][r] = fma(c[i], V(y(j * NY + r)), t[i][r]);
     }
   }
   V x[D + 1], row[NY];

@@ -36,8 +36,9 @@ struct FreshRow {
 };
 
 /// As factor() (banded_lane.hpp), to the bit; rows before `first`, which nobody wants, are not
-/// stored. Reads up to B rows past the end, whatever is there.
-template <class V, int B>
+/// stored, and none at all where the smallest pivot is all that is wanted. Reads up to B rows past
+/// the end, whatever is there.
+template <class V, int B, bool kStored = true>
 FL_LANE_HD inline V factor_registers(int n, const double* matrix, V shift, double* l, double* inv_d,
                                      int first = 0) {
   constexpr int kAhead = kRowsAhead<B>;
@@ -77,7 +78,7 @@ FL_LANE_HD inline V factor_registers(int n, const double* matrix, V shift, doubl
         }
       }
       fresh[r].ask(matrix, j + kAhead < n ? j + kAhead : n - 1);
-      if (j >= first) {
+      if (kStored && j >= first) {
         put(inv_d, j, inverse);
         FL_UNROLL_ALL
         for (int e = 1; e <= B; ++e) put(l, j * B + e - 1, f[e]);
@@ -324,16 +325,6 @@ class RegisterPole {
 };
 
 /// The one of the two texts that suits the band.
-template <class V, int B>
-FL_LANE_HD inline V factor_somewhere(int n, const double* matrix, V shift, double* l,
-                                     double* inv_d) {
-  if constexpr (B <= kMostInRegisters) {
-    return factor_registers<V, B>(n, matrix, shift, l, inv_d);
-  } else {
-    return factor<V, B>(n, matrix, shift, l, inv_d);
-  }
-}
-
 template <class V, int B, class Rhs, class Done>
 FL_LANE_HD inline void solve_somewhere(int n, const double* l, const double* inv_d, Rhs rhs,
                                        double* work, Done done, int end = 0) {

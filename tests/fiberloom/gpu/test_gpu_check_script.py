@@ -107,6 +107,15 @@ class GpuCheckScript(unittest.TestCase):
         result, _, parts, _ = self.check("--quick")
         self.assertEqual((result.returncode, parts["registers"]), (0, 77))
 
+    def test_tells_kernels_apart_by_all_their_numbers(self):
+        trials = [SPOTS.replace("11SpotsKernelILi17ELi11ELi6EE", f"16RootFactorKernelILi8ELb{kept}EE") for kept in (0, 1)]
+        program = self.build / "bin" / "gpu_check"
+        program.write_text(PROGRAM + "".join(f"# {name}\n" for name in trials))
+        self.put("ptxas", "".join(PTXAS.format(name, 200 + i) for i, name in enumerate(trials)))
+        report = self.check("--quick")[1]
+        self.assertEqual([(r["kernel"], r["registers"]) for r in report["registers"]],
+                         [("RootFactorKernel<8, 0>", 200), ("RootFactorKernel<8, 1>", 201)])
+
     def test_what_a_tool_finds_is_a_failure_whatever_else_it_says(self):
         for says, code in (("========= Invalid __global__ read of size 8 bytes", 9),
                            ("========= Error: Device not supported", 9),

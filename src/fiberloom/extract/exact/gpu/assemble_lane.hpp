@@ -63,11 +63,12 @@ struct WeighKernel {
     const long at = a.trace.at(fiber, bin), step = a.store.step();
     double y = 0, phi = 0;
     for (int part = 0; part < kWeighParts && a.trace.live[at] != 0; ++part) {
-      const double *spot = a.store.at(0, bin, fiber), scale = *a.store.scale_at(bin, fiber);
+      const long spot = a.store.at(0, bin, fiber);
+      const double scale = *a.store.scale_at(bin, fiber);
       double part_y = 0, part_phi = 0;
       for (int p = part; p < a.store.nx * a.store.ny; p += kWeighParts) {
         const int px = a.trace.x0[at] + p % a.store.nx, py = a.trace.y0[at] + p / a.store.nx;
-        const double w = a.ccd.weight(px, py), v = spot[p * step] * scale;
+        const double w = a.ccd.weight(px, py), v = a.store.pixels.at(spot + p * step) * scale;
         part_y += w > 0 ? w * v * a.ccd.pixel(px, py) : 0.0;
         part_phi += w > 0 ? v : 0.0;
       }
@@ -95,13 +96,16 @@ struct ProductKernel {
         a.trace.live[at] && a.trace.live[a.trace.at(other, k)]) {
       const long there = a.trace.at(other, k);
       const int x0 = a.trace.x0[at], y0 = a.trace.y0[at];
-      const double *spot = a.store.at(0, bin, fiber), scale = *a.store.scale_at(bin, fiber);
-      const double *met = a.store.at(0, k, other), met_scale = *a.store.scale_at(k, other);
+      const HalvedDoubles& pixels = a.store.pixels;
+      const long spot = a.store.at(0, bin, fiber), met = a.store.at(0, k, other);
+      const double scale = *a.store.scale_at(bin, fiber), met_scale = *a.store.scale_at(k, other);
       const long step = a.store.step();
       sum = overlap_sum(
           nx, a.store.ny, x0 - a.trace.x0[there], y0 - a.trace.y0[there],
-          [&](int p) { return a.ccd.weight(x0 + p % nx, y0 + p / nx) * (spot[p * step] * scale); },
-          [&](int p) { return met[p * step] * met_scale; });
+          [&](int p) {
+            return a.ccd.weight(x0 + p % nx, y0 + p / nx) * (pixels.at(spot + p * step) * scale);
+          },
+          [&](int p) { return pixels.at(met + p * step) * met_scale; });
     }
     if (a.pair == 0) {
       *a.n.own.at(fiber, bin + a.shape.margin, offset) = sum;
@@ -193,13 +197,13 @@ struct TileKernel {
     if (thread >= kRows * kWidth) return;
     const bool there = bin >= 0 && bin < a.store.nbin;
     const double scale = there ? *a.store.scale_at(bin, fiber) : 0.0;
-    const double* from = a.store.at(thread / kWidth, bin, fiber);
+    long from = a.store.at(thread / kWidth, bin, fiber);
     const long stride = kRows * a.store.step();
     for (int first = thread / kWidth; first < s.pixels; first += kAtOnce * kRows) {
       double value[kAtOnce];
       FL_UNROLL_ALL
       for (int k = 0; k < kAtOnce; ++k) {
-        value[k] = there && first + k * kRows < s.pixels ? *from : 0.0;
+        value[k] = there && first + k * kRows < s.pixels ? a.store.pixels.at(from) : 0.0;
         from += stride;
       }
       FL_UNROLL_ALL

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Model and goodness of fit by gathering, never by scattering: each fibre's light on each row, then
-// each pixel's chi2, then each spot's mean (diagnostics.cpp has the rules).
+// each pixel's chi2, then each spot's mean (diagnostics.cpp has the rules). As on the CPU spots are
+// not needed to all their bits here.
 #pragma once
 
 #include <type_traits>
@@ -116,7 +117,7 @@ struct LightKernel {
   }
   FL_LANE_HD static double add(const Bins& bins, const Args& a, int base, int y, int column,
                                double sum) {
-    const double* spots = a.store.data + column * a.store.step();
+    const long spots = column * a.store.step();
     // the flux of an unconstrained bin counts where it was fitted, nowhere else
     const bool fitted = bins.unconstrained == 0 || a.ccd.weight(base + column, y) > 0;
     double value[kAtOnce];
@@ -125,7 +126,7 @@ struct LightKernel {
       const int c = column - bins.begin[i];
       const bool there = c >= 0 && c < a.store.nx && bins.flux[i] != 0;
       const bool counts = there && (fitted || (bins.unconstrained >> i & 1U) == 0);
-      value[i] = counts ? spots[bins.spot[i]] : 0.0;
+      value[i] = counts ? a.store.pixels.about(spots + bins.spot[i]) : 0.0;
     }
     FL_UNROLL_ALL
     for (int i = 0; i < kAtOnce; ++i) sum += bins.flux[i] * value[i];
@@ -219,7 +220,8 @@ struct GatherKernel {
           (static_cast<long>(bundle - a.bundle_first) * a.strip_pitch + column) * a.row_pitch + row;
       for (int r = 0; r < a.store.ny; ++r) {
         for (int c = 0; c < a.store.nx; ++c) {
-          sum += *a.store.at(r * a.store.nx + c, bin, fiber) * chi2[c * a.row_pitch + r];
+          const long pixel = a.store.at(r * a.store.nx + c, bin, fiber);
+          sum += a.store.pixels.about(pixel) * chi2[c * a.row_pitch + r];
         }
       }
     }

@@ -212,8 +212,9 @@ SpotStore DeviceFrame::store_of(int first, int last, Arena& scratch) const {
   s.nx = p_.plan.nx;
   s.ny = p_.plan.ny;
   s.pitch = p_.bin_pitch();
-  s.data = scratch.take<double>(static_cast<std::size_t>(s.nx * s.ny) *
-                                static_cast<std::size_t>(s.step()));
+  for (std::uint32_t** half : {&s.pixels.high, &s.pixels.low})
+    *half = scratch.take<std::uint32_t>(static_cast<std::size_t>(s.nx * s.ny) *
+                                        static_cast<std::size_t>(s.step()));
   s.scale = scratch.take<double>(static_cast<std::size_t>(s.step()));
   return s;
 }
@@ -251,8 +252,12 @@ void DeviceFrame::make_spots(const SpotStore& store) {
   args.trace = trace_;
   args.store = store;
   const bool desi =
-      plan.nx == 17 && plan.ny == 11 && plan.degree_x == 6 && plan.degree_y == 6 && !plan.has_tails;
-  (desi ? k_->spots : k_->spots_any)(*stream_, store.step(), args);
+      DesiSpotsKernel::fits(plan.nx, plan.ny, plan.degree_x, plan.degree_y) && !plan.has_tails;
+  if (desi) {
+    k_->spots(*stream_, DesiSpotsKernel::blocks(args), args);
+  } else {
+    k_->spots_any(*stream_, store.step(), args);
+  }
 }
 
 void DeviceFrame::assemble() {
@@ -302,7 +307,7 @@ void DeviceFrame::multiply(const SpotStore& store, int first, int last) {
 void DeviceFrame::diagnose() {
   for (int first = 0; first < p_.nbundle();) {
     stop_if_asked(observer_);
-    const bool whole = kept_.data != nullptr;
+    const bool whole = kept_.scale != nullptr;
     const int last = whole ? p_.nbundle() : group_end(first);
     Arena scratch = whole ? after_spots_ : scratch_;
     DiagnoseArgs d{};

@@ -13,19 +13,21 @@ template <class Run, int I>
 void fill_band(DeviceKernels& k) {
   constexpr int kB = kDeviceBands[I];
   if constexpr (kB <= kWidestOfThread) {
-    k.own_factor[I] = &Run::template launch<OwnFactorKernel<kB>>;
     k.own_solve[I] = &Run::template launch<OwnSolveKernel<kB>>;
     k.sweep_terms[I] = &Run::template launch_blocks<SweepTermKernel<kB>>;
   }
   if constexpr (is_wide(kB)) {
+    k.own_factor[I] = &Run::template launch_blocks<WideOwnFactorKernel<kB>>;
     k.sweep_factor[I] = &Run::template launch_blocks<WideSweepFactorKernel<kB>>;
     k.wide_terms[I] = &Run::template launch_crowd<WideTermKernel<kB>>;
-    k.factor[I] = &Run::template launch_blocks<WideProofKernel<kB>>;
+    k.trial[I] = &Run::template launch_blocks<WideProofKernel<kB>>;
     k.alternate[I] = &Run::template launch_blocks<WideAlternateKernel<kB>>;
     k.pole[I] = &Run::template launch_crowd<WidePoleKernel<kB>>;
   } else {
+    k.own_factor[I] = &Run::template launch<OwnFactorKernel<kB>>;
     k.sweep_factor[I] = &Run::template launch<SweepFactorKernel<kB>>;
-    k.factor[I] = &Run::template launch<RootFactorKernel<kB>>;
+    k.factor[I] = &Run::template launch<RootFactorKernel<kB, true>>;
+    k.trial[I] = &Run::template launch<RootFactorKernel<kB, false>>;
     k.alternate[I] = &Run::template launch<RootAlternateKernel<kB>>;
     k.pole[I] = &Run::template launch_states<PoleKernel<kB>>;
   }
@@ -50,7 +52,7 @@ void fill_tiles(DeviceKernels& k, std::index_sequence<I...>) {
 
 template <class Run>
 void fill_common(DeviceKernels& k) {
-  k.spots = &Run::template launch<SpotsKernel<17, 11, 6>>;
+  k.spots = &Run::template launch_blocks<DesiSpotsKernel>;
   k.spots_any = &Run::template launch<AnySpotsKernel>;
   k.transpose_f = &Run::template launch_blocks<TransposeKernel<float>>;
   k.transpose_d = &Run::template launch_blocks<TransposeKernel<double>>;

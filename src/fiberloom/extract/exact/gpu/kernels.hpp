@@ -49,7 +49,7 @@ struct DeviceKernels {
   // of wide bands with as many blocks as narrow ones have threads: factors, alternate, pole
   Launch<SweepArgs> sweep_factor[kBandCount], sweep_terms[kBandCount], wide_terms[kBandCount];
   Launch<RootArgs> narrow, rows, high, guess, prove, weight, truncation, worst;
-  Launch<RootArgs> factor[kBandCount], alternate[kBandCount];
+  Launch<RootArgs> factor[kBandCount], trial[kBandCount], alternate[kBandCount];
   Launch<RootPolesArgs> poles;
   Launch<PoleArgs> pole[kBandCount], pole_sum;
   Launch<LeaveArgs> leave_beyond, leave_mark, leave_out, leave_union;

@@ -15,6 +15,18 @@
 namespace fiberloom::exact::gpu {
 namespace {
 
+TEST(HalvedDoubles, ComeBackWholeAndTheirUpperHalfIsAlmostThem) {
+  const std::vector<double> values{0.0, 1.0, -1.0, 3.14159, 1e-300, 0.03125, 7.7e-9, 1e30};
+  std::vector<std::uint32_t> high(values.size()), low(values.size());
+  const HalvedDoubles halved{high.data(), low.data()};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto at = static_cast<long>(i);
+    halved.put(at, values[i]);
+    EXPECT_EQ(halved.at(at), values[i]);
+    EXPECT_NEAR(halved.about(at), values[i], 4.8e-7 * std::abs(values[i]));
+  }
+}
+
 class SmallKernels : public testing::TestWithParam<GridOrder> {
  protected:
   Card card_{GetParam()};

@@ -19,7 +19,7 @@ MedianArgs DeviceFrame::median_arrays(Arena& scratch) const {
 }
 
 void DeviceFrame::add_prior() {
-  Arena scratch = kept_.data != nullptr ? after_spots_ : scratch_;
+  Arena scratch = kept_.scale != nullptr ? after_spots_ : scratch_;
   MedianArgs median = median_arrays(scratch);
   for (median.digit = 0; median.digit <= MedianKernel::kDigits; ++median.digit) {
     k_->median(*stream_, static_cast<long>(p_.nbundle()) * median.chunks, median);

@@ -108,17 +108,17 @@ struct RootLane {
   }
 };
 
-/// S + shift I = L D L^T of fibres that are trying. Threads: lanes.
-template <int B>
+/// S + shift I = L D L^T of fibres that are trying; a trial keeps nothing of it. Threads: lanes.
+template <int B, bool kStored>
 struct RootFactorKernel {
   using Args = RootArgs;
   FL_LANE_HD static void run(long lane, const Args& a) {
     const RootLane p = RootLane::of(lane, a.cut);
     if (p.position >= a.count || !a.state[p.position].trying) return;
     const long row = a.shape.margin + a.cut.first(p.window);
-    a.pivot[lane] = lane::factor_registers<WarpLane, B>(a.cut.rows, a.s.at(p.position, row),
-                                                        WarpLane(a.state[p.position].shift),
-                                                        a.l.at(lane, 0), a.inv_d.at(lane, 0))
+    a.pivot[lane] = lane::factor_registers<WarpLane, B, kStored>(
+                        a.cut.rows, a.s.at(p.position, row), WarpLane(a.state[p.position].shift),
+                        a.l.at(lane, 0), a.inv_d.at(lane, 0))
                         .v;
   }
 };

@@ -96,7 +96,7 @@ std::vector<RootState> RootStage::prove(const RootArgs& root) {
   std::vector<RootState> states(static_cast<std::size_t>(root.count));
   for (;;) {
     stop_if_asked(f_.observer_);
-    k_.factor[band](stream_, lanes, root);
+    k_.trial[band](stream_, lanes, root);
     k_.prove(stream_, root.count, root);
     f_.mail_.receive(root.state, states);
     if (std::none_of(states.begin(), states.end(), [](const RootState& s) { return s.trying; }))

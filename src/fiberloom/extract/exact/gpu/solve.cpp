@@ -17,8 +17,9 @@ CgArgs DeviceFrame::solve_arrays(Arena& a) const {
   s.fiber = solve_fiber_;
   s.step = solve_step_;
   const long lanes = static_cast<long>(p_.solve_fiber.size()) * s.cut.count, f = p_.nfiber();
-  s.l = take_packs(a, lanes, s.cut.rows, p_.band);
-  s.inv_d = take_packs(a, lanes, s.cut.rows, 1);
+  const auto slots = static_cast<long>(p_.solve_fiber.size());
+  s.l = take_packs(a, slots, shape_.rows(), p_.band);
+  s.inv_d = take_packs(a, slots, shape_.rows(), 1);
   s.work = take_packs(a, lanes, s.cut.rows, 1);
   s.x = x_;
   for (Packs* each : {&s.r, &s.z, &s.p, &s.q, &s.own_p}) *each = take_packs(a, f, shape_.rows(), 1);
@@ -56,7 +57,7 @@ bool DeviceFrame::any_active(const CgArgs& s, std::vector<CgState>& states) {
 
 void DeviceFrame::solve() {
   const DeviceStage stage(*stream_, "solve");
-  const bool beside = kept_.data != nullptr && solve_bytes() <= after_spots_.left();
+  const bool beside = kept_.scale != nullptr && solve_bytes() <= after_spots_.left();
   if (!beside) kept_ = {};
   Arena scratch = beside ? after_spots_ : scratch_;
   CgArgs s = solve_arrays(scratch);

@@ -4,8 +4,7 @@
 // each fibre's banded factor is cut into windows whose skirts make them agree to 1e-13.
 #pragma once
 
-#include "fiberloom/extract/exact/gpu/layout.hpp"
-#include "loom/linalg/pole_registers_lane.hpp"
+#include "fiberloom/extract/exact/gpu/factor_lane.hpp"
 
 namespace fiberloom::exact::gpu {
 
@@ -31,14 +30,15 @@ enum class Product {
 struct CgArgs {
   Shape shape;
   NormalView n;
-  Cut cut;               ///< of the own blocks
-  const int* fiber;      ///< Problem::solve_fiber
-  const int* step;       ///< [nbundle] every which fibre is iterated
-  Slots slots;           ///< fibres of this launch
-  Packs l, inv_d, work;  ///< lanes (slot pack, window, slot); rows of a window
-  Packs x, r, z, p, q;   ///< by bin
-  Packs own_p;           ///< own block times p, by bin
-  Packs from, to;        ///< what ApplyKernel and OwnSolveKernel read and write
+  Cut cut;              ///< of the own blocks
+  const int* fiber;     ///< Problem::solve_fiber
+  const int* step;      ///< [nbundle] every which fibre is iterated
+  Slots slots;          ///< fibres of this launch
+  Packs l, inv_d;       ///< by place of `fiber` and bin
+  Packs work;           ///< lanes (slot pack, window, slot); rows of a window
+  Packs x, r, z, p, q;  ///< by bin
+  Packs own_p;          ///< own block times p, by bin
+  Packs from, to;       ///< what ApplyKernel and OwnSolveKernel read and write
   Product product;
   CgState* state;   ///< [nbundle]
   double* partial;  ///< [nbundle][nbin]
@@ -49,11 +49,11 @@ struct CgArgs {
 /// (fibre, window) of a thread; threads: slots x windows. No fibre: -1.
 struct WindowLane {
   int fiber, window;
-  long lane;
+  long slot, lane;
   FL_LANE_HD static WindowLane of(long thread, const CgArgs& a) {
     const long lane = thread + static_cast<long>(a.slots.first) * a.cut.count, rest = lane / kWarp;
-    const int window = static_cast<int>(rest % a.cut.count);
-    return {a.fiber[rest / a.cut.count * kWarp + lane % kWarp], window, lane};
+    const long slot = rest / a.cut.count * kWarp + lane % kWarp;
+    return {a.fiber[slot], static_cast<int>(rest % a.cut.count), slot, lane};
   }
 };
 
@@ -70,17 +70,21 @@ struct CgPlace {
   }
 };
 
-template <int B>
-struct OwnFactorKernel {
+/// Own blocks: what windows beyond the ends of the grid read is kept too.
+struct OfSolve {
   using Args = CgArgs;
-  FL_LANE_HD static void run(long thread, const Args& a) {
-    const WindowLane w = WindowLane::of(thread, a);
-    if (w.fiber < 0) return;
-    lane::factor_somewhere<WarpLane, B>(a.cut.rows,
-                                        a.n.own.at(w.fiber, a.shape.margin + a.cut.first(w.window)),
-                                        WarpLane(0.0), a.l.at(w.lane, 0), a.inv_d.at(w.lane, 0));
+  FL_LANE_HD static int most_rows(const Args& a) { return a.cut.rows; }
+  FL_LANE_HD static FactorTask task(long number, const Args& a) {
+    const WindowLane w = WindowLane::of(number, a);
+    if (w.fiber < 0) return {};
+    const long row = a.shape.margin + a.cut.first(w.window);
+    const bool is_last = w.window + 1 == a.cut.count;
+    return {a.n.own.at(w.fiber, row), a.l.at(w.slot, row), a.inv_d.at(w.slot, row),
+            is_last ? a.cut.rows : a.cut.skirt + a.cut.stride, w.window == 0 ? 0 : a.cut.skirt};
   }
 };
+template <int B>
+struct OwnFactorKernel : WindowFactorKernel<B, OfSolve> {};
 
 /// to = (own block)^-1 from.
 template <int B>
@@ -95,7 +99,8 @@ struct OwnSolveKernel {
     const int begin = a.cut.skirt, last = begin + a.cut.stride, over = a.shape.nbin - first;
     const int end = last < over ? last : over;
     lane::solve_somewhere<WarpLane, B>(
-        a.cut.rows, a.l.at(w.lane, 0), a.inv_d.at(w.lane, 0),
+        a.cut.rows, a.l.at(w.slot, a.shape.margin + first),
+        a.inv_d.at(w.slot, a.shape.margin + first),
         [=](int row) { return WarpLane(from[row * kWarp]); }, a.work.at(w.lane, 0),
         [=](int row, WarpLane x) {
           if (row < end) to[row * kWarp] = x.v;

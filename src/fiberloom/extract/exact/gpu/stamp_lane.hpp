@@ -38,16 +38,26 @@ struct SpotSeriesAt {
   [[nodiscard]] FL_LANE_HD double at(int i) const { return lane::legendre<WarpLane>(series, i).v; }
 };
 
-/// Spots as they come, and what makes their sum 1. Threads: store.count x store.pitch.
+/// Spots as they come, and what makes their sum 1. Blocks: of store.count x store.pitch; their
+/// memory has the integrals across the dispersion.
 template <int NX, int NY, int D>
 struct SpotsKernel {
   using Args = SpotArgs;
   using V = WarpLane;
-  FL_LANE_HD static void run(long thread, const Args& a) {
-    const auto [fiber, bin, outside] = SpotThread::of(thread, a.store);
+  static constexpr int kThreads = 64;
+  static bool fits(int nx, int ny, int degree_x, int degree_y) {
+    return nx == NX && ny == NY && degree_x == D && degree_y == D;
+  }
+  static std::size_t shared_bytes(const Args&) { return (D + 1) * NY * kThreads * sizeof(V); }
+  static long blocks(const Args& a) {
+    return (a.store.count * a.store.pitch + kThreads - 1) / kThreads;
+  }
+  FL_LANE_HD static int phases(const Args&) { return 1; }
+  FL_LANE_HD static void run(int, long block, int thread, const Args& a, double* shared) {
+    const auto [fiber, bin, outside] = SpotThread::of(block * kThreads + thread, a.store);
     if (outside) return;
-    double* out = a.store.at(0, bin, fiber);
-    const long at = a.trace.at(fiber, bin), step = a.store.step();
+    const HalvedDoubles& pixels = a.store.pixels;
+    const long at = a.trace.at(fiber, bin), out = a.store.at(0, bin, fiber), step = a.store.step();
     double total = 0;
     if (a.trace.live[at]) {
       const SpotSeriesAt s(a, fiber, bin);
@@ -56,14 +66,18 @@ struct SpotsKernel {
               V(a.trace.x0[at] - 0.5 - s.x), V(s.sigma_x), V(a.trace.y0[at] - 0.5 - s.y),
               V(s.sigma_y),
               [&](int c, V* some) { lane::legendre_side_by_side<V, D + 1>(s.series, 4 + c, some); },
-              [=](int p, V value) { out[p * step] = value.v; })
+              [=](int i) -> double& { return shared[i * kThreads + thread]; },
+              [&](int p, V value) { pixels.put(out + p * step, value.v); })
               .v;
     } else {
-      for (int p = 0; p < NX * NY; ++p) out[p * step] = 0.0;
+      for (int p = 0; p < NX * NY; ++p) pixels.put(out + p * step, 0.0);
     }
     *a.store.scale_at(bin, fiber) = total > 0 ? 1.0 / total : 0.0;
   }
 };
+
+/// Of DESI's shape.
+using DesiSpotsKernel = SpotsKernel<17, 11, 6>;
 
 /// The same for stamps and degrees of any size, and wings.
 struct AnySpotsKernel {
@@ -86,10 +100,10 @@ struct AnySpotsKernel {
     const auto [fiber, bin, outside] = SpotThread::of(thread, a.store);
     if (outside) return;
     const int nx = a.store.nx, ny = a.store.ny;
-    const long at = a.trace.at(fiber, bin), step = a.store.step();
-    double* out = a.store.at(0, bin, fiber);
+    const HalvedDoubles& pixels = a.store.pixels;
+    const long at = a.trace.at(fiber, bin), out = a.store.at(0, bin, fiber), step = a.store.step();
     if (!a.trace.live[at]) {
-      for (int p = 0; p < nx * ny; ++p) out[p * step] = 0.0;
+      for (int p = 0; p < nx * ny; ++p) pixels.put(out + p * step, 0.0);
       *a.store.scale_at(bin, fiber) = 0.0;
       return;
     }
@@ -103,7 +117,7 @@ struct AnySpotsKernel {
     const double total = lane::contract<V, 0, 0, 0>(x, y, coef, a.has_tails ? tail : nullptr, nx,
                                                     ny, a.degree_x, a.degree_y, value)
                              .v;
-    for (int p = 0; p < nx * ny; ++p) out[p * step] = value[p].v;
+    for (int p = 0; p < nx * ny; ++p) pixels.put(out + p * step, value[p].v);
     *a.store.scale_at(bin, fiber) = total > 0 ? 1.0 / total : 0.0;
   }
 };

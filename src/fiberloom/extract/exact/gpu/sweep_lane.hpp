@@ -5,8 +5,7 @@
 // by bin, so that windows meet again. The columns of a Schur term are computed one a thread.
 #pragma once
 
-#include "fiberloom/extract/exact/gpu/layout.hpp"
-#include "loom/linalg/pole_registers_lane.hpp"
+#include "fiberloom/extract/exact/gpu/factor_lane.hpp"
 
 namespace fiberloom::exact::gpu {
 
@@ -126,22 +125,22 @@ struct SweepBeginKernel {
   }
 };
 
-/// Factor of each window, of which the core's rows are kept: by bin, since the skirt before makes
-/// windows agree. Threads: windows x problems.
-template <int B>
-struct SweepFactorKernel {
+/// Factors of a step. Threads: windows x problems.
+struct OfSweep {
   using Args = SweepArgs;
-  FL_LANE_HD static void run(long thread, const Args& a) {
-    const int problem = static_cast<int>(thread % a.problems());
-    const int window = static_cast<int>(thread / a.problems());
+  FL_LANE_HD static int most_rows(const Args& a) { return a.cut.rows; }
+  FL_LANE_HD static FactorTask task(long number, const Args& a) {
+    const int problem = static_cast<int>(number % a.problems());
+    const int window = static_cast<int>(number / a.problems());
     const SweepStep step = SweepStep::of(problem, a);
-    if (window >= a.cut.count || step.to < 0) return;
+    if (window >= a.cut.count || step.to < 0) return {};
     const long row = a.shape.margin + a.cut.first(window);
-    const double* matrix = step.matrix(a).at(step.from, row);
-    double *l = a.l.at(problem, row), *inv_d = a.inv_d.at(problem, row);
-    lane::factor_registers<WarpLane, B>(a.cut.rows, matrix, WarpLane(0.0), l, inv_d, a.cut.skirt);
+    return {step.matrix(a).at(step.from, row), a.l.at(problem, row), a.inv_d.at(problem, row),
+            a.cut.rows, a.cut.skirt};
   }
 };
+template <int B>
+struct SweepFactorKernel : WindowFactorKernel<B, OfSweep> {};
 
 /// A column m of E = C^T M^-1 C, the Schur term of the next fibre: y = M^-1 c_m from the rows of
 /// c_m to `tail` rows behind them, then c_(m + d) . y. All columns at once: what a solve leaves out

@@ -54,7 +54,7 @@ class WideBands {
   /// Of S + shift I.
   void check_bounds(double shift) {
     r_.state = card_.put(std::vector<RootState>(kFibers, RootState{1, 0, 0, shift, 1, 0}));
-    emulated_kernels().factor[band_of()](card_.stream(), lanes(), r_);
+    emulated_kernels().trial[band_of()](card_.stream(), lanes(), r_);
     const auto proven = card_.get(r_.pivot, static_cast<std::size_t>(lanes()));
     emulated_kernels().alternate[band_of()](card_.stream(), lanes(), r_);
     const auto pivots = card_.get(r_.pivot, static_cast<std::size_t>(lanes()));

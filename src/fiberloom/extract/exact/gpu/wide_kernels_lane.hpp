@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels of wide bands, a block where narrow ones have a thread: the factor of a sweep, bounds
+// The kernels of wide bands, a block where narrow ones have a thread: factors of windows, bounds
 // on a spectrum, a pole. What the problem of a block is, its first phase finds.
 #pragma once
 
 #include "fiberloom/extract/exact/gpu/pole_lane.hpp"
+#include "fiberloom/extract/exact/gpu/solve_lane.hpp"
 #include "fiberloom/extract/exact/gpu/sweep_lane.hpp"
 #include "fiberloom/extract/exact/gpu/wide_band_lane.hpp"
 
@@ -31,50 +32,41 @@ struct WideMatrix {
   FL_LANE_HD double operator()(int row, int d) const { return data[(row * (B + 1L) + d) * kWarp]; }
 };
 
-/// As SweepFactorKernel. Blocks: windows x problems.
-template <int B>
-struct WideSweepFactorKernel {
-  using Args = SweepArgs;
+/// As WindowFactorKernel. Blocks: windows x matrices.
+template <int B, class Of>
+struct WideWindowFactorKernel {
+  using Args = typename Of::Args;
   using Factor = WideFactor<B, 0, B / 8>;
-  static constexpr int kThreads = Factor::kThreads;
+  static constexpr int kThreads = Factor::kThreads, kTask = sizeof(FactorTask) / sizeof(double);
+  static_assert(sizeof(FactorTask) % sizeof(double) == 0);
   static std::size_t shared_bytes(const Args&) {
-    return (WideTask::kDoubles + Factor::kShared) * sizeof(double);
+    return (kTask + Factor::kShared) * sizeof(double);
   }
-  FL_LANE_HD static int phases(const Args& a) { return 1 + Factor::phases(a.cut.rows); }
+  FL_LANE_HD static int phases(const Args& a) { return 1 + Factor::phases(Of::most_rows(a)); }
   FL_LANE_HD static void run(int phase, long block, int thread, const Args& a, double* shared) {
-    WideTask& task = wide_task(shared);
+    FactorTask& task = *reinterpret_cast<FactorTask*>(shared);
     if (phase == 0) {
-      if (thread == 0) task = find(block, a);
+      if (thread == 0) task = Of::task(block, a);
       return;
     }
-    if (task.matrix == nullptr) return;
+    if (task.matrix == nullptr || phase > Factor::phases(task.rows)) return;
     double *l = task.l, *inv_d = task.inv_d;
-    const int skirt = a.cut.skirt;
+    const int first = task.first;
     Factor::run(
-        phase - 1, a.cut.rows, thread, shared + WideTask::kDoubles, 0.0, WideMatrix<B>{task.matrix},
+        phase - 1, task.rows, thread, shared + kTask, 0.0, WideMatrix<B>{task.matrix},
         [](int, int) { return 0.0; },
         [=](int j, int k, double f) {
-          if (j >= skirt) l[(j * long{B} + k - 1) * kWarp] = f;
+          if (j >= first) l[(j * long{B} + k - 1) * kWarp] = f;
         },
         [=](int j, double inverse, const double*) {
-          if (j >= skirt) inv_d[j * long{kWarp}] = inverse;
+          if (j >= first) inv_d[j * long{kWarp}] = inverse;
         });
   }
-
- private:
-  FL_LANE_HD static WideTask find(long block, const Args& a) {
-    const int problem = static_cast<int>(block % a.problems());
-    const int window = static_cast<int>(block / a.problems());
-    WideTask t{};
-    const SweepStep step = SweepStep::of(problem, a);
-    if (window >= a.cut.count || step.to < 0) return t;
-    const long row = a.shape.margin + a.cut.first(window);
-    t.matrix = step.matrix(a).at(step.from, row);
-    t.l = a.l.at(problem, row);
-    t.inv_d = a.inv_d.at(problem, row);
-    return t;
-  }
 };
+template <int B>
+struct WideSweepFactorKernel : WideWindowFactorKernel<B, OfSweep> {};
+template <int B>
+struct WideOwnFactorKernel : WideWindowFactorKernel<B, OfSolve> {};
 
 /// As SweepTermKernel, but one way: E = V^T D^-1 V of V = L^-1 C. A block has some bins of a
 /// problem; a thread a column of C: those of the bins, and those behind which they meet. Blocks:
