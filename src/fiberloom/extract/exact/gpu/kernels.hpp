@@ -47,7 +47,7 @@ struct DeviceKernels {
   Launch<SweepBeginArgs> sweep_begin;
   Launch<SweepMergeArgs> sweep_merge;
   // of wide bands with as many blocks as narrow ones have threads: factors, alternate, pole
-  Launch<SweepArgs> sweep_factor[kBandCount], sweep_terms[kBandCount], wide_terms[kBandCount];
+  Launch<SweepArgs> sweep_factor[kBandCount], sweep_terms[kBandCount];
   Launch<RootArgs> narrow, rows, high, guess, prove, weight, truncation, worst;
   Launch<RootArgs> factor[kBandCount], trial[kBandCount], alternate[kBandCount];
   Launch<RootPolesArgs> poles;

@@ -16,7 +16,7 @@ namespace {
 constexpr int kRowChunk = 16, kWideRowChunk = 4;
 static_assert(kBands.size() <= kMostKept);
 
-/// Blocks of WideTermKernel; 0: the band is narrow, or a block's memory too small.
+/// Blocks of WideTermKernel; 0: a block's memory is too small.
 template <int... I>
 long wide_blocks(const SweepArgs& s, std::size_t shared_bytes, std::integer_sequence<int, I...>) {
   long blocks = 0;
@@ -35,9 +35,9 @@ long wide_blocks(const SweepArgs& s, std::size_t shared_bytes) {
 
 }  // namespace
 
-/// Whether the sweeps' kernels have that band: beyond a thread's own they need a block's memory.
+/// Whether the sweeps' kernels have that band: wide ones need a block's memory.
 bool RootStage::has_band(const Attempt& a) const {
-  if (a.band <= kWidestOfThread) return true;
+  if (!is_wide(a.band)) return true;
   SweepArgs s{};
   s.shape = f_.shape_;
   s.band = a.band;
@@ -255,15 +255,12 @@ SweepArgs RootStage::sweep(Batch& batch, Arena& scratch) {
   f_.clear(s.l, s.problems());  // nothing couples outside the grid
   f_.clear(s.inv_d, s.problems());
   const int band = band_index(batch.band);
-  const long blocks = wide_blocks(s, f_.shared_bytes_);
+  const long blocks =
+      is_wide(batch.band) ? wide_blocks(s, f_.shared_bytes_) : SweepTermKernel<1>::blocks(s);
   for (s.step = 0; s.step + 1 < longest && p_.tuning.sweeps != Sweeps::kNone; ++s.step) {
     stop_if_asked(f_.observer_);
     k_.sweep_factor[band](stream_, s.lanes(), s);
-    if (blocks > 0) {
-      k_.wide_terms[band](stream_, blocks, s);
-    } else {
-      k_.sweep_terms[band](stream_, SweepTermKernel<1>::blocks(s), s);
-    }
+    k_.sweep_terms[band](stream_, blocks, s);
   }
   merge_sweeps(batch, s, scratch);
   scratch = after_s;

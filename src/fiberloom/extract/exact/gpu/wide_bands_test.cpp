@@ -222,7 +222,7 @@ class SweepStepOfThree {
     const int at = band_index(B);
     k.sweep_factor[at](card_.stream(), a_.lanes(), a_);
     if (wide) {
-      k.wide_terms[at](card_.stream(), WideTermKernel<B>::blocks(a_), a_);
+      k.sweep_terms[at](card_.stream(), WideTermKernel<B>::blocks(a_), a_);
     } else {
       EmulatedRun::launch_blocks<SweepTermKernel<B>>(card_.stream(), SweepTermKernel<1>::blocks(a_),
                                                      a_);
