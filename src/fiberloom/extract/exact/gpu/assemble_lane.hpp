@@ -18,35 +18,39 @@ struct AssembleArgs {
 };
 
 /// Sum over the pixels that two stamps share of left(pixel) right(pixel); the left one's corner
-/// minus the other's is (dx, dy). Several pixels are asked for before any is used.
+/// minus the other's is (dx, dy). Two rows side by side, and several of their pixels are asked for
+/// before any is used.
 template <class Left, class Right>
 FL_LANE_HD inline double overlap_sum(int nx, int ny, int dx, int dy, Left left, Right right) {
-  constexpr int kAtOnce = 6;
+  constexpr int kAtOnce = 4;
   const int r0 = dy < 0 ? -dy : 0, r1 = dy > 0 ? ny - dy : ny;
   const int c0 = dx < 0 ? -dx : 0, c1 = dx > 0 ? nx - dx : nx;
-  double sum = 0;
-  for (int r = r0; r < r1; ++r) {
-    const int one = r * nx, other = (r + dy) * nx + dx;
-    double l[kAtOnce], m[kAtOnce];
-    int c = c0;
-    for (; c + kAtOnce <= c1; c += kAtOnce) {
+  double sum[2] = {0.0, 0.0};
+  for (int r = r0; r < r1; r += 2) {
+    const bool both = r + 1 < r1;
+    const int one = r * nx, other = (r + dy) * nx + dx, next = both ? nx : 0;
+    double l[2][kAtOnce], m[2][kAtOnce];
+    const auto add = [&](int c, auto is_there) {
       FL_UNROLL_ALL
       for (int i = 0; i < kAtOnce; ++i) {
-        l[i] = left(one + c + i);
-        m[i] = right(other + c + i);
+        FL_UNROLL_ALL
+        for (int k = 0; k < 2; ++k) {
+          const bool there = is_there(i) && (k == 0 || both);
+          l[k][i] = there ? left(one + k * next + c + i) : 0.0;
+          m[k][i] = there ? right(other + k * next + c + i) : 0.0;
+        }
       }
       FL_UNROLL_ALL
-      for (int i = 0; i < kAtOnce; ++i) sum += l[i] * m[i];
-    }
-    FL_UNROLL_ALL
-    for (int i = 0; i < kAtOnce - 1; ++i) {
-      l[i] = c + i < c1 ? left(one + c + i) : 0.0;
-      m[i] = c + i < c1 ? right(other + c + i) : 0.0;
-    }
-    FL_UNROLL_ALL
-    for (int i = 0; i < kAtOnce - 1; ++i) sum += l[i] * m[i];
+      for (int i = 0; i < kAtOnce; ++i) {
+        sum[0] += l[0][i] * m[0][i];
+        sum[1] += l[1][i] * m[1][i];
+      }
+    };
+    int c = c0;
+    for (; c + kAtOnce <= c1; c += kAtOnce) add(c, [](int) { return true; });
+    if (c < c1) add(c, [=](int i) { return c + i < c1; });
   }
-  return sum;
+  return sum[0] + sum[1];
 }
 
 /// Right sides and information are sums over so many shares of a spot's pixels, pixel p being of
