@@ -29,26 +29,28 @@ FL_LANE_HD inline double overlap_sum(int nx, int ny, int dx, int dy, Left left, 
   for (int r = r0; r < r1; r += 2) {
     const bool both = r + 1 < r1;
     const int one = r * nx, other = (r + dy) * nx + dx, next = both ? nx : 0;
-    double l[2][kAtOnce], m[2][kAtOnce];
+    double l[2][kAtOnce], m[2][kAtOnce], row[2] = {0.0, 0.0};  // without another: the first twice
     const auto add = [&](int c, auto is_there) {
       FL_UNROLL_ALL
       for (int i = 0; i < kAtOnce; ++i) {
         FL_UNROLL_ALL
         for (int k = 0; k < 2; ++k) {
-          const bool there = is_there(i) && (k == 0 || both);
+          const bool there = is_there(i);
           l[k][i] = there ? left(one + k * next + c + i) : 0.0;
           m[k][i] = there ? right(other + k * next + c + i) : 0.0;
         }
       }
       FL_UNROLL_ALL
       for (int i = 0; i < kAtOnce; ++i) {
-        sum[0] += l[0][i] * m[0][i];
-        sum[1] += l[1][i] * m[1][i];
+        row[0] += l[0][i] * m[0][i];
+        row[1] += l[1][i] * m[1][i];
       }
     };
     int c = c0;
     for (; c + kAtOnce <= c1; c += kAtOnce) add(c, [](int) { return true; });
     if (c < c1) add(c, [=](int i) { return c + i < c1; });
+    sum[0] += row[0];
+    sum[1] += both ? row[1] : 0.0;
   }
   return sum[0] + sum[1];
 }
