@@ -55,12 +55,8 @@ FL_LANE_HD inline double overlap_sum(int nx, int ny, int dx, int dy, Left left, 
   return sum[0] + sum[1];
 }
 
-/// Right sides and information are sums over so many shares of a spot's pixels, pixel p being of
-/// share p % kWeighParts: TileKernel has a thread for each.
-inline constexpr int kWeighParts = 16;
-
-/// y = (A^T W p) and phi = (A^T [w > 0]), where there are no tiles: the same sums as TileKernel's.
-/// Threads: store.count x store.pitch.
+/// y = (A^T W p) and phi = (A^T [w > 0]), where there are no tiles: the same sums as TileKernel's,
+/// of a spot's rows and then of these. Threads: store.count x store.pitch.
 struct WeighKernel {
   using Args = AssembleArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
@@ -68,18 +64,18 @@ struct WeighKernel {
     if (outside) return;
     const long at = a.trace.at(fiber, bin), step = a.store.step();
     double y = 0, phi = 0;
-    for (int part = 0; part < kWeighParts && a.trace.live[at] != 0; ++part) {
-      const long spot = a.store.at(0, bin, fiber);
+    for (int r = 0; r < a.store.ny && a.trace.live[at] != 0; ++r) {
+      const long spot = a.store.at(r * a.store.nx, bin, fiber);
       const double scale = *a.store.scale_at(bin, fiber);
-      double part_y = 0, part_phi = 0;
-      for (int p = part; p < a.store.nx * a.store.ny; p += kWeighParts) {
-        const int px = a.trace.x0[at] + p % a.store.nx, py = a.trace.y0[at] + p / a.store.nx;
-        const double w = a.ccd.weight(px, py), v = a.store.pixels.at(spot + p * step) * scale;
-        part_y += w > 0 ? w * v * a.ccd.pixel(px, py) : 0.0;
-        part_phi += w > 0 ? v : 0.0;
+      double row_y = 0, row_phi = 0;
+      for (int c = 0; c < a.store.nx; ++c) {
+        const int px = a.trace.x0[at] + c, py = a.trace.y0[at] + r;
+        const double w = a.ccd.weight(px, py), v = a.store.pixels.at(spot + c * step) * scale;
+        row_y += w * v * (w > 0 ? a.ccd.pixel(px, py) : 0.0);
+        row_phi += v * (w > 0 ? 1.0 : 0.0);
       }
-      y += part_y;
-      phi += part_phi;
+      y += row_y;
+      phi += row_phi;
     }
     *a.n.rhs.at(fiber, bin + a.shape.margin) = y;
     *a.n.phi.at(fiber, bin + a.shape.margin) = phi;
@@ -121,11 +117,11 @@ struct ProductKernel {
   }
 };
 
-/// What the threads of a block of TileKernel share.
-inline std::size_t tile_bytes(int core, int halo, int pixels) {
-  const auto all = static_cast<std::size_t>(core + 2 * halo), c = static_cast<std::size_t>(core);
-  return (static_cast<std::size_t>(pixels) * (all + c) + 2 * kWeighParts * c) * sizeof(double) +
-         2 * (all + c) * sizeof(int);
+/// What the threads of a block of TileKernel share, of spots of nx x ny pixels.
+inline std::size_t tile_bytes(int core, int halo, int nx, int ny) {
+  const auto all = static_cast<std::size_t>(core + 2 * halo), c = static_cast<std::size_t>(core),
+             rows = static_cast<std::size_t>(ny), pixels = static_cast<std::size_t>(nx) * rows;
+  return (pixels * (all + c) + 2 * rows * c) * sizeof(double) + 2 * (all + c) * sizeof(int);
 }
 
 /// All products of a tile of bins of a fibre with itself and with the next one, right sides and
@@ -140,25 +136,25 @@ struct TileKernel {
   using Args = AssembleArgs;
   static constexpr int kWidth = kCore + 2 * kHalo;
   static constexpr int kThreads = 256, kSteps = 4;
-  /// Memory of a block: spots of a fibre, weighted spots of the core, shares of the sums, corners.
+  /// Memory of a block: spots of a fibre, weighted spots of the core, sums of their rows, corners.
   struct Shared {
     double* memory;  ///< offsets from it and no pointers, which would not be seen to be shared
-    int pixels;
+    int pixels, rows;
     FL_LANE_HD Shared(double* block, const Args& a)
-        : memory(block), pixels(a.store.nx * a.store.ny) {}
+        : memory(block), pixels(a.store.nx * a.store.ny), rows(a.store.ny) {}
     [[nodiscard]] FL_LANE_HD double* spot() const { return memory; }
     [[nodiscard]] FL_LANE_HD double* weighted() const { return memory + pixels * kWidth; }
-    [[nodiscard]] FL_LANE_HD double* part_y() const { return weighted() + pixels * kCore; }
-    [[nodiscard]] FL_LANE_HD double* part_phi() const { return part_y() + kWeighParts * kCore; }
+    [[nodiscard]] FL_LANE_HD double* row_y() const { return weighted() + pixels * kCore; }
+    [[nodiscard]] FL_LANE_HD double* row_phi() const { return row_y() + rows * kCore; }
     [[nodiscard]] FL_LANE_HD int* x0() const {
-      return reinterpret_cast<int*>(part_phi() + kWeighParts * kCore);
+      return reinterpret_cast<int*>(row_phi() + rows * kCore);
     }
     [[nodiscard]] FL_LANE_HD int* y0() const { return x0() + kWidth; }
     [[nodiscard]] FL_LANE_HD int* weighted_x0() const { return y0() + kWidth; }
     [[nodiscard]] FL_LANE_HD int* weighted_y0() const { return weighted_x0() + kCore; }
   };
   static std::size_t shared_bytes(const Args& a) {
-    return tile_bytes(kCore, kHalo, a.store.nx * a.store.ny);
+    return tile_bytes(kCore, kHalo, a.store.nx, a.store.ny);
   }
   /// For each fibre: its spots; the one before's products with it; weighted; its own products.
   FL_LANE_HD static int phases(const Args& a) {
@@ -189,87 +185,100 @@ struct TileKernel {
         break;
       default:
         multiply(s, fiber, false, first_bin, thread, a);
-        add_parts(s, fiber, first_bin, kThreads - 1 - thread, a);
+        add_rows(s, fiber, first_bin, kThreads - 1 - thread, a);
     }
   }
 
  private:
-  /// A thread: a bin and every so many of its pixels, several of them under way.
+  /// A thread: a bin and every so many of its pixels, several of them under way. Bins outside the
+  /// grid are nothing times one inside.
   FL_LANE_HD static void load(const Shared& s, int fiber, int first_bin, int thread,
                               const Args& a) {
     constexpr int kAtOnce = 12;
     constexpr int kRows = kThreads / kWidth;
-    const int i = thread % kWidth, bin = first_bin - kHalo + i;
+    const int i = thread % kWidth, wanted = first_bin - kHalo + i;
     if (thread >= kRows * kWidth) return;
-    const bool there = bin >= 0 && bin < a.store.nbin;
+    const bool there = wanted >= 0 && wanted < a.store.nbin;
+    const int bin = there ? wanted : first_bin;
     const double scale = there ? *a.store.scale_at(bin, fiber) : 0.0;
-    long from = a.store.at(thread / kWidth, bin, fiber);
+    HalvedDoubles from = a.store.pixels.from(a.store.at(thread / kWidth, bin, fiber));
     const long stride = kRows * a.store.step();
-    for (int first = thread / kWidth; first < s.pixels; first += kAtOnce * kRows) {
-      double value[kAtOnce];
+    double* to = s.spot() + thread / kWidth * kWidth + i;
+    const auto some = [&](int n) {
+      std::uint32_t high[kAtOnce] = {}, low[kAtOnce] = {};
       FL_UNROLL_ALL
       for (int k = 0; k < kAtOnce; ++k) {
-        value[k] = there && first + k * kRows < s.pixels ? a.store.pixels.at(from) : 0.0;
-        from += stride;
+        if (k < n) {
+          high[k] = *from.high;
+          low[k] = *from.low;
+          from = from.from(stride);
+        }
       }
       FL_UNROLL_ALL
       for (int k = 0; k < kAtOnce; ++k) {
-        const int p = first + k * kRows;
-        if (p < s.pixels) s.spot()[p * kWidth + i] = value[k] * scale;
+        if (k < n) to[k * kRows * kWidth] = HalvedDoubles::joined(high[k], low[k]) * scale;
       }
-    }
+      to += kAtOnce * kRows * kWidth;
+    };
+    int left = (s.pixels - thread / kWidth + kRows - 1) / kRows;
+    for (; left >= kAtOnce; left -= kAtOnce) some(kAtOnce);
+    some(left);
     if (thread >= kWidth) return;
     s.x0()[i] = there ? a.trace.x0[a.trace.at(fiber, bin)] : 0;
     s.y0()[i] = there ? a.trace.y0[a.trace.at(fiber, bin)] : 0;
   }
-  /// A thread: a bin of the core and a share of its pixels.
+  /// A thread: a bin of the core and a row of its pixels.
   template <class T>
   FL_LANE_HD static void weigh(const Shared& s, const T* image, const T* ivar, int fiber,
                                int first_bin, int thread, const Args& a) {
     constexpr int kAtOnce = 6;
-    const int nx = a.store.nx, across = kWeighParts % nx, down = kWeighParts / nx;
-    for (int e = thread; e < kWeighParts * kCore; e += kThreads) {
-      const int i = e % kCore, part = e / kCore, mine = i + kHalo, bin = first_bin + i;
-      const bool live = bin < a.store.nbin && a.trace.live[a.trace.at(fiber, bin)];
+    const int nx = a.store.nx;
+    for (int e = thread; e < s.rows * kCore; e += kThreads) {
+      const int i = e % kCore, r = e / kCore, mine = i + kHalo, bin = first_bin + i;
       const int x0 = s.x0()[mine], y0 = s.y0()[mine];
-      int c = part % nx, r = part / nx;
+      const bool counts = bin < a.store.nbin && a.trace.live[a.trace.at(fiber, bin)] != 0 &&
+                          a.ccd.inside(0, y0 + r);
+      const int begin = x0 < 0 ? -x0 : 0;  // columns on the CCD
+      const int end = !counts ? 0 : x0 + nx > a.ccd.nx ? a.ccd.nx - x0 : nx;
+      unsigned at = a.ccd.index(x0, y0 + r);
+      const double* spot = s.spot() + r * nx * kWidth + mine;
+      double* weighted = s.weighted() + r * nx * kCore + i;
       double y = 0, phi = 0;
-      for (int first = part; first < s.pixels; first += kAtOnce * kWeighParts) {
+      for (int c = 0; c < nx; c += kAtOnce) {
         T weight[kAtOnce], pixel[kAtOnce];
         FL_UNROLL_ALL
         for (int k = 0; k < kAtOnce; ++k) {
-          const int px = x0 + c, py = y0 + r;
-          const bool there = live && first + k * kWeighParts < s.pixels && a.ccd.inside(px, py);
-          weight[k] = there ? ivar[a.ccd.index(px, py)] : T{0};
-          pixel[k] = there ? image[a.ccd.index(px, py)] : T{0};
-          c += across;
-          r += down;
-          if (c >= nx) c -= nx, ++r;
+          const bool there = c + k >= begin && c + k < end;
+          weight[k] = there ? ivar[at] : T{0};
+          pixel[k] = there ? image[at] : T{0};
+          at += static_cast<unsigned>(a.ccd.ny);
         }
         FL_UNROLL_ALL
         for (int k = 0; k < kAtOnce; ++k) {
-          const int p = first + k * kWeighParts;
-          if (p >= s.pixels) continue;
-          const double w = static_cast<double>(weight[k]), v = s.spot()[p * kWidth + mine];
-          s.weighted()[p * kCore + i] = live ? w * v : 0.0;
-          y += w > 0 ? w * v * static_cast<double>(pixel[k]) : 0.0;
-          phi += w > 0 ? v : 0.0;
+          if (c + k >= nx) continue;
+          const bool good = weight[k] > 0;  // else the pixel may be no number
+          const double v = spot[k * kWidth], wv = static_cast<double>(weight[k]) * v;
+          weighted[k * kCore] = wv;
+          y += wv * static_cast<double>(good ? pixel[k] : T{0});
+          phi += v * (good ? 1.0 : 0.0);
         }
+        spot += kAtOnce * kWidth;
+        weighted += kAtOnce * kCore;
       }
-      s.part_y()[e] = y;
-      s.part_phi()[e] = phi;
-      if (part > 0) continue;
+      s.row_y()[e] = y;
+      s.row_phi()[e] = phi;
+      if (r > 0) continue;
       s.weighted_x0()[i] = x0;
       s.weighted_y0()[i] = y0;
     }
   }
-  FL_LANE_HD static void add_parts(const Shared& s, int fiber, int first_bin, int thread,
-                                   const Args& a) {
+  FL_LANE_HD static void add_rows(const Shared& s, int fiber, int first_bin, int thread,
+                                  const Args& a) {
     if (thread >= kCore || first_bin + thread >= a.store.nbin) return;
     double y = 0, phi = 0;
-    for (int part = 0; part < kWeighParts; ++part) {
-      y += s.part_y()[part * kCore + thread];
-      phi += s.part_phi()[part * kCore + thread];
+    for (int r = 0; r < s.rows; ++r) {
+      y += s.row_y()[r * kCore + thread];
+      phi += s.row_phi()[r * kCore + thread];
     }
     const long row = first_bin + thread + a.shape.margin;
     *a.n.rhs.at(fiber, row) = y;

@@ -16,11 +16,11 @@ namespace {
 int chunks_of(int bins, int size) { return (bins + size - 1) / size; }
 
 /// Which tiles to take, kTileShapes: none. Spots that meet are at most `reach` bins apart.
-int tile_shape(int reach, int pixels, std::size_t shared_bytes) {
+int tile_shape(int reach, const SpotStore& spots, std::size_t shared_bytes) {
   int i = 0;
   while (i < kTileShapes &&
-         (kDeviceTiles[i].halo < reach ||
-          tile_bytes(kDeviceTiles[i].core, kDeviceTiles[i].halo, pixels) > shared_bytes)) {
+         (kDeviceTiles[i].halo < reach || tile_bytes(kDeviceTiles[i].core, kDeviceTiles[i].halo,
+                                                     spots.nx, spots.ny) > shared_bytes)) {
     ++i;
   }
   return i;
@@ -288,8 +288,7 @@ void DeviceFrame::assemble() {
 /// In tiles where a block's memory holds one, else product by product; second neighbours always so.
 void DeviceFrame::multiply(const SpotStore& store, int first, int last) {
   AssembleArgs args{shape_, trace_, ccd_, store, n_, first, p_.own_band, 0, 0, 0, 0};
-  const int shape =
-      tile_shape(std::max(p_.own_band, p_.cross_band), store.nx * store.ny, shared_bytes_);
+  const int shape = tile_shape(std::max(p_.own_band, p_.cross_band), store, shared_bytes_);
   const bool tiles = shape < kTileShapes;
   if (tiles) {
     args.tiles = chunks_of(p_.nbin, kDeviceTiles[shape].core);
