@@ -3,44 +3,21 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
-#include <csignal>
 
 #include "loom/testing/test_files.hpp"
 
 namespace loom {
 namespace {
 
+using test::FileSizeLimit;
 using test::TempFolder;
 using test::thrown_by;
 const std::vector<std::uint8_t> kOld{1, 2, 3}, kNew{4, 5, 6, 7};
-
-/// Files may not grow beyond this while it lives; writing more gives EFBIG instead of a signal.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    handler_ = std::signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &before_);
-    rlimit now = before_;
-    now.rlim_cur = bytes;
-    setrlimit(RLIMIT_FSIZE, &now);
-  }
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
- private:
-  rlimit before_{};
-  void (*handler_)(int) = nullptr;
-};
 
 TEST(AtomicFile, AppearsOnlyWhenCommitted) {
   const TempFolder folder;

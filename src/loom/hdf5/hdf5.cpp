@@ -145,7 +145,7 @@ struct Writer::Impl {
   void write(const std::string& name, std::size_t first, std::span<const T> values, hid_t type) {
     const Lock lock;
     errno = 0;
-    const Handle set(H5Dopen2(id.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
+    Handle set(H5Dopen2(id.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
     if (!set.good()) throw Error(Status::kInternal, path + ": no data set " + name);
     const Handle space(H5Dget_space(set.get()), H5Sclose);
     std::vector<hsize_t> dims(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.get())));
@@ -159,9 +159,14 @@ struct Writer::Impl {
     start[0] = first;
     count[0] = values.size() / row;
     if (count[0] == 0) return;
-    write_box(name, set, space, start, count, values.data(), type);
+    write_box(name, std::move(set), space, start, count, values.data(), type);
   }
-  void write_box(const std::string& name, const Handle& set, const Handle& space,
+  /// With a set's end what the library still holds of it goes to the disk, or is lost where that is
+  /// full: the file's own end, with room again, would tell nothing of it.
+  void close(const std::string& name, Handle set) const {
+    if (set.reset() < 0) cannot_write(path, name);
+  }
+  void write_box(const std::string& name, Handle set, const Handle& space,
                  const std::vector<hsize_t>& start, const std::vector<hsize_t>& count,
                  const void* values, hid_t type) const {
     H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr);
@@ -170,6 +175,7 @@ struct Writer::Impl {
     if (H5Dwrite(set.get(), type, memory.get(), space.get(), H5P_DEFAULT, values) < 0) {
       cannot_write(path, name);
     }
+    close(name, std::move(set));
   }
 
   void describe(const std::string& name, const std::string& attribute, hid_t stored_as,
@@ -221,7 +227,7 @@ void Writer::create(const std::string& name, Type type, const std::vector<std::s
                     const std::vector<std::size_t>& chunk, Room room) {
   const Lock lock;
   errno = 0;
-  (void)impl_->new_set(name, stored(type), shape, chunk, room);
+  impl_->close(name, impl_->new_set(name, stored(type), shape, chunk, room));
 }
 
 void Writer::create_sparse(const std::string& name, Type type,
@@ -229,14 +235,14 @@ void Writer::create_sparse(const std::string& name, Type type,
                            const std::vector<std::size_t>& chunk, double fill) {
   const Lock lock;
   errno = 0;
-  (void)impl_->new_set(name, stored(type), shape, chunk, Room::kAsWritten, &fill);
+  impl_->close(name, impl_->new_set(name, stored(type), shape, chunk, Room::kAsWritten, &fill));
 }
 
 void Writer::write_box(const std::string& name, std::span<const std::size_t> start,
                        std::span<const std::size_t> count, std::span<const double> values) {
   const Lock lock;
   errno = 0;
-  const Handle set(H5Dopen2(impl_->id.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
+  Handle set(H5Dopen2(impl_->id.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set.good()) throw Error(Status::kInternal, impl_->path + ": no data set " + name);
   const Handle space(H5Dget_space(set.get()), H5Sclose);
   std::vector<hsize_t> dims(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.get())));
@@ -248,8 +254,8 @@ void Writer::write_box(const std::string& name, std::span<const std::size_t> sta
   if (!within || numbers != values.size()) {
     throw Error(Status::kInternal, impl_->path + ": box of " + name + " does not fit");
   }
-  impl_->write_box(name, set, space, {start.begin(), start.end()}, {count.begin(), count.end()},
-                   values.data(), H5T_NATIVE_DOUBLE);
+  impl_->write_box(name, std::move(set), space, {start.begin(), start.end()},
+                   {count.begin(), count.end()}, values.data(), H5T_NATIVE_DOUBLE);
 }
 
 void Writer::write(const std::string& name, std::size_t first, std::span<const float> values) {
@@ -296,11 +302,12 @@ void Writer::texts(const std::string& name, const std::vector<std::string>& valu
               bytes.begin() + static_cast<std::ptrdiff_t>(i * width));
   }
   const Handle type = text_type(width);
-  const Handle set = impl_->new_set(name, type.get(), {values.size()}, {});
+  Handle set = impl_->new_set(name, type.get(), {values.size()}, {});
   if (!values.empty() &&
       H5Dwrite(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0) {
     cannot_write(impl_->path, name);
   }
+  impl_->close(name, std::move(set));
 }
 
 void Writer::describe(const std::string& name, const std::string& attribute, double value) {
@@ -317,13 +324,14 @@ void Writer::text(const std::string& name, const std::string& value) {
   const Handle type = text_type(value.size()), space(H5Screate(H5S_SCALAR), H5Sclose);
   const Handle how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_obj_track_times(how.get(), false);
-  const Handle set(H5Dcreate2(impl_->id.get(), name.c_str(), type.get(), space.get(),
-                              impl_->groups.get(), how.get(), H5P_DEFAULT),
-                   H5Dclose);
+  Handle set(H5Dcreate2(impl_->id.get(), name.c_str(), type.get(), space.get(), impl_->groups.get(),
+                        how.get(), H5P_DEFAULT),
+             H5Dclose);
   if (!set.good() ||
       H5Dwrite(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, value.c_str()) < 0) {
     cannot_write(impl_->path, name);
   }
+  impl_->close(name, std::move(set));
 }
 
 void Writer::describe(const std::string& name, const std::string& attribute,
@@ -350,11 +358,12 @@ void Writer::table(const std::string& name, std::span<const Field> fields, std::
     throw Error(Status::kInternal, impl_->path + ": rows of " + name + " do not fit");
   }
   const Handle in_file = row_type(fields, row, true), in_memory = row_type(fields, row, false);
-  const Handle set = impl_->new_set(name, in_file.get(), {rows}, {});
-  if (rows == 0) return;
-  if (H5Dwrite(set.get(), in_memory.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0) {
+  Handle set = impl_->new_set(name, in_file.get(), {rows}, {});
+  if (rows > 0 &&
+      H5Dwrite(set.get(), in_memory.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0) {
     cannot_write(impl_->path, name);
   }
+  impl_->close(name, std::move(set));
 }
 
 bool Writer::continues() const noexcept { return impl_->continues; }

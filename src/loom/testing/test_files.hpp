@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests of files: a folder that goes away, whole files as bytes, and which Error was thrown.
+// For tests of files: a folder that goes away, a disk that is full, whole files as bytes, and which
+// Error was thrown.
 #pragma once
 
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -41,6 +44,28 @@ class TempFolder {
 
  private:
   std::filesystem::path path_;
+};
+
+/// Files may not grow beyond this while it lives; writing more gives EFBIG instead of a signal.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit now = before_;
+    now.rlim_cur = bytes;
+    setrlimit(RLIMIT_FSIZE, &now);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int) = nullptr;
 };
 
 inline std::vector<std::uint8_t> read_bytes(const std::string& path) {
