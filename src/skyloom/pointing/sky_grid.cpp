@@ -40,9 +40,9 @@ std::optional<SkyPlace> projected(const WcsGrid& grid, const Direction& v) noexc
 }  // namespace
 
 WcsGrid wcs_grid_of(const std::string& text) {
-  const Error error(Status::kUsage, "--wcs '" + text +
-                                        "': expected car:LON,LAT,WIDTH,HEIGHT,CELL or tan:..., in "
-                                        "degrees, within the sky, of 2^28 cells at most");
+  const Error error(Status::kUsage,
+                    "car:LON,LAT,WIDTH,HEIGHT,CELL or tan:..., in degrees, within the sky, of 2^28 "
+                    "cells at most");
   WcsGrid out;
   const std::string kind = text.substr(0, 4);
   if (kind != "car:" && kind != "tan:") throw error;

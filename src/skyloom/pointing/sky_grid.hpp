@@ -23,8 +23,9 @@ struct WcsGrid {
   std::size_t columns = 0, rows = 0;
 };
 
-/// "car:LON,LAT,WIDTH,HEIGHT,CELL" or "tan:...", degrees. Throws kUsage: what is no such text, a
-/// TAN wider than 120 degrees, a CAR beyond a pole or wider than 360, or more than 2^28 cells.
+/// "car:LON,LAT,WIDTH,HEIGHT,CELL" or "tan:...", degrees. Throws kUsage with what was expected:
+/// what is no such text, a TAN wider than 120 degrees, a CAR beyond a pole or wider than 360, or
+/// more than 2^28 cells.
 [[nodiscard]] WcsGrid wcs_grid_of(const std::string& text);
 
 struct GridCell {

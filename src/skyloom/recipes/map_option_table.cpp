@@ -34,8 +34,7 @@ OptionField order_field(std::optional<std::size_t>* member, std::size_t most) {
                 std::from_chars(text.data(), text.data() + text.size(), order);
             if (text == "none") return member->reset();
             if (fault != std::errc() || end != text.data() + text.size() || order > most) {
-              throw Error(Status::kUsage,
-                          print("'%s': expected none, or 0 to %zu", text.c_str(), most));
+              throw Error(Status::kUsage, print("none, or 0 to %zu", most));
             }
             *member = order;
           },

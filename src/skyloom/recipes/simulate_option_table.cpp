@@ -34,7 +34,7 @@ TextField list_field(std::vector<double>* member, bool (*is_good)(double), const
       if (text.empty()) break;
       const auto value = number_in(part);
       if (!value || !is_good(*value)) {
-        throw Error(Status::kUsage, "'" + text + "': expected " + expected);
+        throw Error(Status::kUsage, expected);
       }
       found.push_back(*value);
     }

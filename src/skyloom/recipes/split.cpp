@@ -29,8 +29,7 @@ SplitOptions split_of(const std::string& text) {
     }
   }
   throw Error(Status::kUsage,
-              print("'%s': expected none, detectors, observations or time=N, N from 2 to %zu",
-                    text.c_str(), kMostParts));
+              print("none, detectors, observations or time=N, N from 2 to %zu", kMostParts));
 }
 
 std::string split_text(const SplitOptions& options) {

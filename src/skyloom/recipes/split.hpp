@@ -26,7 +26,7 @@ inline constexpr std::size_t kMostParts = 100;
   return options.by == SplitBy::kTime ? options.parts : 2;
 }
 
-/// "none", "detectors", "observations" or "time=N". Throws kUsage.
+/// "none", "detectors", "observations" or "time=N". Throws kUsage with what was expected.
 [[nodiscard]] SplitOptions split_of(const std::string& text);
 [[nodiscard]] std::string split_text(const SplitOptions& options);
 

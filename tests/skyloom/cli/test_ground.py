@@ -59,7 +59,7 @@ class Ground(InputCase):
         self.fails(20, "expected HEALPix", "simulate", "--sky", map_file, "--maps", self.out / "m", *MAPS)
         self.ok("view", self.out / "stored", "-o", self.out / "page.html", "--with", self.out / "direct")
         self.fails(2, "beyond the map's edges", "view", map_file, "-o", self.out / "page.html", "--middle", "0,40")
-        self.fails(2, "--wcs 'sin:", "map", *self.data, "-o", self.out / "m", "--wcs", "sin:0,0,1,1,0.1")
+        self.fails(2, "--wcs sin:0,0,1,1,0.1: expected car:LON", "map", *self.data, "-o", self.out / "m", "--wcs", "sin:0,0,1,1,0.1")
         self.fails(22, "outside of --wcs", "map", *self.data, "-o", self.out / "m", "--wcs", "tan:0,80,3,3,0.1", "--quiet")
 
     def test_a_patch_is_scanned_row_by_row_at_a_pole(self):
@@ -103,7 +103,7 @@ class Ground(InputCase):
         only = self.ok("map", *data, "-o", self.out / "only", *MAPS, "--binned-only", "--shared-mask", 0, "--intervals", "elnod").stderr
         self.assertNotIn("error", only)
         maps = ("--maps", self.out / "m")
-        for bad, what in (("1,-1", "0 at last"), ("1,x,0", "'1,x,0'"), ("100,0", "degrees below 90"), ("60,0", "a nod by 60")):
+        for bad, what in (("1,-1", "0 at last"), ("1,x,0", "--elnod 1,x,0: expected degrees below 90"), ("100,0", "degrees below 90"), ("60,0", "a nod by 60")):
             self.fails(2, what, "simulate", "--schedule", self.schedule, *maps, "--elnod", bad)
         self.fails(2, "--elnod: expected --schedule", "simulate", *maps, "--elnod", "1,0")
         self.fails(2, "--atmosphere-load", "simulate", *maps, "--atmosphere-load", 1)
