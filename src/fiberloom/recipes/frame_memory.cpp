@@ -12,6 +12,7 @@
 #include "loom/files/byte_order.hpp"
 #include "loom/files/byte_source.hpp"
 #include "loom/files/input_file.hpp"
+#include "loom/files/output_files.hpp"
 
 namespace fiberloom {
 namespace {
@@ -23,7 +24,7 @@ constexpr std::uint64_t kGzipUnpacksAtMost = 1032;
 // eleven diagonals.
 constexpr std::uint64_t kPackedBytesPerBin = 2 * (4 * 4 + 11 * 4);
 
-bool packs(const std::string& path) { return path.ends_with(".gz"); }
+bool packs(const std::string& path) { return loom::has_ending(path, ".gz"); }
 
 /// Image, weights and a mask of 32 bits, which may be packed in the file; a packed file is unpacked
 /// as a whole first.

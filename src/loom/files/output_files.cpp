@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
 #include <cstring>
@@ -55,6 +56,13 @@ fs::path parent_of(const std::string& path) {
 bool is_there(const std::filesystem::path& path) noexcept {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0;
+}
+
+bool has_ending(std::string_view name, std::string_view ending) noexcept {
+  return name.size() >= ending.size() &&
+         std::ranges::equal(name.substr(name.size() - ending.size()), ending, [](char a, char b) {
+           return std::tolower(static_cast<unsigned char>(a)) == b;
+         });
 }
 
 Status write_status(int error) noexcept {
@@ -216,6 +224,7 @@ void check_output(const std::string& path, Overwrite overwrite) {
                 path + ": is not a regular file and cannot be replaced by one");
   }
   check_place(path);
+  remove_dead_temporaries(std::array{path});
 }
 
 void check_stream(const std::string& path) {

@@ -19,6 +19,10 @@ namespace loom {
 /// A file, a folder or anything else, at the end of links.
 [[nodiscard]] bool is_there(const std::filesystem::path& path) noexcept;
 
+/// Whether a name ends so, `ending` being small letters, in letters of either case: what a name
+/// says of a file's format or packing it says as .FITS.GZ too.
+[[nodiscard]] bool has_ending(std::string_view name, std::string_view ending) noexcept;
+
 /// The status of a write that failed with `error` (an errno): kDiskFull where there is no room.
 [[nodiscard]] Status write_status(int error) noexcept;
 
@@ -61,7 +65,7 @@ void check_place(const std::string& path);
 
 /// check_place(), check_file_name(), and throws kOutputExists where a file is there that is to
 /// stay, kUnwritable where something is there that is no regular file, kUsage for "-". Nothing for
-/// an empty path.
+/// an empty path. What killed runs of this machine left of it goes (remove_dead_temporaries()).
 void check_output(const std::string& path, Overwrite overwrite);
 
 /// Throws kUnwritable where `path` is a folder, or a pipe that nobody reads: opening that would

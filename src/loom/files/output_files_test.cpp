@@ -20,6 +20,15 @@ using test::TempFolder;
 using test::thrown_by;
 const std::vector<std::uint8_t> kByte{1};
 
+TEST(HasEnding, KnowsLettersOfEitherCase) {
+  for (const char* name : {"a.gz", "a.GZ", "a.Gz", ".gz", "b/a.fits.gZ"}) {
+    EXPECT_TRUE(has_ending(name, ".gz")) << name;
+  }
+  for (const char* name : {"", "gz", "a.gz2", "a.gz/b", "agz", "a.fits"}) {
+    EXPECT_FALSE(has_ending(name, ".gz")) << name;
+  }
+}
+
 TEST(FileIdentity, IsOneForAllNamesOfAFile) {
   const TempFolder folder;
   const std::string file = folder.file("a"), hard = folder.file("hard"), link = folder.file("link");

@@ -10,6 +10,7 @@
 #include "loom/base/error.hpp"
 #include "loom/files/byte_order.hpp"
 #include "loom/files/gzip.hpp"
+#include "loom/files/output_files.hpp"
 #include "loom/fits/checksum.hpp"
 #include "loom/fits/hdu.hpp"
 #include "loom/fits/tile_codec.hpp"
@@ -312,7 +313,7 @@ void write_fits(const std::string& path, Overwrite overwrite,
                 const std::function<void(FitsWriter&)>& build, int gzip_level,
                 FilesTogether* together) {
   AtomicFile file(path, overwrite);
-  if (path.ends_with(".gz")) {
+  if (has_ending(path, ".gz")) {
     MemorySink memory;
     FitsWriter writer(memory);
     build(writer);

@@ -96,12 +96,13 @@ TEST(FitsWriter, CfitsioReadsTheValuesThatWereWritten) {
 
 TEST(FitsWriter, SameInputGivesTheSameBytesPlainAndGzipped) {
   const TempFolder folder;
-  for (const char* name : {"a.fits", "b.fits", "a.fits.gz", "b.fits.gz"}) {
+  for (const char* name : {"a.fits", "b.fits", "a.fits.gz", "b.fits.gz", "C.FITS.GZ"}) {
     write_fits(folder.file(name), Overwrite::kYes, build_sample);
   }
 
   EXPECT_EQ(test::read_bytes(folder.file("a.fits")), test::read_bytes(folder.file("b.fits")));
   EXPECT_EQ(test::read_bytes(folder.file("a.fits.gz")), test::read_bytes(folder.file("b.fits.gz")));
+  EXPECT_EQ(test::read_bytes(folder.file("a.fits.gz")), test::read_bytes(folder.file("C.FITS.GZ")));
   const Bytes inner = gunzip(test::read_bytes(folder.file("a.fits.gz")), "a.fits.gz");
   const auto plain = test::read_bytes(folder.file("a.fits"));
   EXPECT_TRUE(std::equal(plain.begin(), plain.end(), inner.view().begin(), inner.view().end()));

@@ -30,6 +30,16 @@ class Groups(Case):
         self.load(self.first)
         for command, name in (("query", "x.fits"), ("query", "x.json"), ("export", "x.parquet")):
             self.assert_fails(self.catalogue(command, "-o", self.out / name), 2, f"expected --format {name[2:]}")
+        for command, form, name in (("query", "csv", "x.FITS"), ("export", "fits", "x.CSV.gz"), ("query", "csv", "x.Fits.GZ"),
+                                    ("export", "parquet", "x.json.gz")):
+            wanted = name.lower().removesuffix(".gz").removeprefix("x.")
+            self.assert_fails(self.catalogue(command, "--format", form, "-o", self.out / name), 2, f"expected --format {wanted}")
+        for command, form, name in (("query", "csv", "x.csv.gz"), ("query", "json", "x.json.GZ"), ("export", "parquet", "x.parquet.zst")):
+            self.assert_fails(self.catalogue(command, "--format", form, "-o", self.out / name), 2, "answers are packed as FITS alone")
+        self.assertEqual(list(self.out.glob("x*")), [])
+        for name in ("x.fits.gz", "y.FITS.GZ"):
+            self.assertEqual(self.catalogue("export", "--format", "fits", "-o", self.out / name).returncode, 0)
+        self.assertEqual((self.out / "x.fits.gz").read_bytes(), (self.out / "y.FITS.GZ").read_bytes())
         galaxies = self.rows("--class", "GALAXY")
         self.assertEqual((self.rows("--class", "galaxy"), len(galaxies) > 0), (galaxies, True))
 

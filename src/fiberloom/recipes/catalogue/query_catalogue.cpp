@@ -217,14 +217,21 @@ void check_ending(const QueryJob& job) {
     const char* name;
   };
   static constexpr Ending kEndings[] = {{".fits", AnswerFormat::kFits, "fits"},
-                                        {".fits.gz", AnswerFormat::kFits, "fits"},
                                         {".parquet", AnswerFormat::kParquet, "parquet"},
                                         {".csv", AnswerFormat::kCsv, "csv"},
                                         {".json", AnswerFormat::kJson, "json"}};
+  const std::string_view name = job.output;
+  const auto unpacked = name.substr(0, name.size() - (loom::has_ending(name, ".gz") ? 3 : 0));
   for (const Ending& ending : kEndings) {
-    if (!job.output.ends_with(ending.text) || ending.format == job.format) continue;
+    if (!loom::has_ending(unpacked, ending.text) || ending.format == job.format) continue;
     throw Error(Status::kUsage, job.output + ": expected --format " + ending.name +
                                     " with this name, or another name");
+  }
+  if (job.format == AnswerFormat::kFits) return;  // the one that is packed where its name says so
+  for (const char* packed : {".gz", ".fz", ".zip", ".bz2", ".xz", ".zst"}) {
+    if (!loom::has_ending(job.output, packed)) continue;
+    throw Error(Status::kUsage, job.output + ": expected a name without " + packed +
+                                    ": answers are packed as FITS alone, .fits.gz");
   }
 }
 
@@ -257,7 +264,7 @@ std::size_t query_catalogue(const QueryJob& job, const TextSink& text, const Obs
   AnswerColumns answer;
   const std::size_t rows = read_into(answer, job, observer);
   if (parquet) {
-    make_folder_of(job.output);
+    const FolderOf folder(job.output);
     loom::parquet::write_parquet(job.output, to_parquet(answer), creator(), job.overwrite);
   } else {
     write_answer(job.output, "QUERY", to_table(answer), job.overwrite);
@@ -284,7 +291,7 @@ std::size_t export_catalogue(const QueryJob& job, const Observer& observer) {
   const std::size_t rows = read_into(answer, all, observer);
   const Table catalogue = zcatalog_of(answer);
   if (job.format == AnswerFormat::kParquet) {
-    make_folder_of(job.output);
+    const FolderOf folder(job.output);
     loom::parquet::write_parquet(job.output, to_parquet(catalogue), creator(), job.overwrite);
   } else {
     write_answer(job.output, "ZCATALOG", catalogue, job.overwrite);

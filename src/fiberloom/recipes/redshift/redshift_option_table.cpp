@@ -8,6 +8,7 @@
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "loom/files/output_files.hpp"
 
 namespace fiberloom {
 namespace {
@@ -371,10 +372,10 @@ void validate(const RedshiftJob& job) {
     usage("no output: give -o, or --details");  // as redrock: a model alone is none
   }
   for (const char* hdf5 : {".h5", ".hdf5"}) {
-    if (!job.output.ends_with(hdf5)) continue;
+    if (!loom::has_ending(job.output, hdf5)) continue;
     usage("-o " + job.output + ": redshifts are FITS, expected .fits; --details writes HDF5");
   }
-  if (job.details.ends_with(".fits")) {
+  if (loom::has_ending(job.details, ".fits")) {
     usage("--details " + job.details + ": details are HDF5, expected .h5");
   }
   if (!job.target_ids.empty() && (job.first_target || job.ntargets)) {
