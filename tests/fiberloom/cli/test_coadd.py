@@ -193,6 +193,22 @@ class Coadd(unittest.TestCase):
             result = subprocess.run([PROGRAM, command, "-i", parts[0], parts[2], "-o", self.out, *more], capture_output=True, text=True, timeout=100, check=False)
             self.assertEqual((result.returncode, "FIBERMAP" in result.stderr), (0, False), result.stderr)
 
+    def test_a_column_of_exposures_that_one_coadd_lacks_is_told_of(self):
+        targets, templates = exposures(), small_spectra.write_templates(self.folder / "templates")
+        coadds = []
+        for e in range(3):
+            data = targets.coadd()
+            coadds.append(self.put(f"coadd{e}.fits", data.replace(b"'EXPID", b"'EXPND") if e == 1 else data))
+        for command, more in (("coadd", ()), ("redshift", ("-t", templates))):
+            def run(*inputs):
+                return subprocess.run([PROGRAM, command, "-i", *inputs, "-o", self.out, *more], capture_output=True, text=True, timeout=100, check=False)
+            result = run(*coadds)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"EXP_FIBERMAP: EXPID, EXPND are left out: {coadds[1]} has no EXPID", result.stderr)
+            self.assertNotIn("EXPID", small_spectra.read_table(self.out, "EXP_FIBERMAP"))
+            result = run(coadds[0], coadds[2])
+            self.assertEqual((result.returncode, "FIBERMAP" in result.stderr), (0, False), result.stderr)
+
     def test_what_is_made_of_two_groups_is_of_neither(self):
         """It would take the place of one of them in a catalogue."""
         targets, paths = exposures(), []

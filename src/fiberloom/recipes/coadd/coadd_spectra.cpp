@@ -81,7 +81,7 @@ const Table& exposures_of(const SpectraFile& file) {
 struct AllSpectra : SpectraFile {
   std::vector<std::optional<Table>> scores_of;
   std::vector<std::size_t> rows_of;
-  FibermapColumns columns;
+  FibermapColumns columns, exposure_columns{"EXP_FIBERMAP"};
 };
 
 /// Cameras in the order of their wavelengths.
@@ -210,12 +210,14 @@ AllSpectra read_all(const CoaddJob& job, const Observer& observer) {
   AllSpectra all{std::move(files.front()), {}, {}, std::move(columns)};
   if (all.is_frame) all.header = header_of_frames(all.header);
   std::vector<Table> fibermaps{fibermap_of(all)}, exposures{exposures_of(all)};
+  all.exposure_columns.add(all.path, exposures.front());
   bool coadds = all.exp_fibermap.has_value();
   all.scores_of.push_back(all.scores), all.rows_of.push_back(all.nspec());
   for (std::size_t f = 1; f < files.size(); ++f) {
     const SpectraFile& next = files[f];
     keep_common_group(next.is_frame ? header_of_frames(next.header) : next.header, all.header);
     fibermaps.push_back(fibermap_of(next)), exposures.push_back(exposures_of(next));
+    all.exposure_columns.add(next.path, exposures.back());
     coadds = coadds || next.exp_fibermap;
     all.scores_of.push_back(next.scores), all.rows_of.push_back(next.nspec());
     if (next.cameras.size() != all.cameras.size()) {
@@ -382,9 +384,12 @@ CoaddSummary coadd_spectra(const CoaddJob& job, Executor& executor, const Observ
   result.exp_fibermap = std::move(tables.exposures);
   all.columns.tell({&*all.fibermap, &exposures, &*result.fibermap, &*result.exp_fibermap},
                    observer);
+  if (all.exp_fibermap) {
+    all.exposure_columns.tell({&exposures, &*all.fibermap, &*result.fibermap}, observer);
+  }
   result.scores = scores_of(result, all, targets);
   for (const SpectraFile::Camera& c : result.cameras) out.cameras.push_back(c.name);
-  make_folder_of(job.output);
+  const FolderOf folder(job.output);
   write_spectra(job.output, result, job.overwrite);
   return out;
 }

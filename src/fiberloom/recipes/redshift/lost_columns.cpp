@@ -34,7 +34,7 @@ void FibermapColumns::tell(std::initializer_list<const Table*> made,
   std::vector<bool> has = columns_.at(lost.front());
   has.resize(paths_.size());
   const auto without = static_cast<std::size_t>(std::ranges::find(has, false) - has.begin());
-  observer.warn("FIBERMAP: " + names + (lost.size() > 1 ? " are" : " is") + " left out: " +
+  observer.warn(hdu_ + ": " + names + (lost.size() > 1 ? " are" : " is") + " left out: " +
                 (without < paths_.size()
                      ? paths_[without] + " has no " + lost.front()
                      : lost.front() + " is not of one kind in all files, or of varying length"));

@@ -321,6 +321,7 @@ void RedshiftInputs::stack_tables(const Observer& observer) {
     first[at.file].push_back(at.row);
   }
   std::vector<Table> maps, exposures;
+  FibermapColumns exposure_columns("EXP_FIBERMAP");
   std::vector<std::size_t> offset;
   std::size_t rows = 0;
   const std::unordered_set<std::int64_t> wanted(asked_.ids.begin(), asked_.ids.end());
@@ -336,12 +337,15 @@ void RedshiftInputs::stack_tables(const Observer& observer) {
       if (wanted.contains((*ids)[r])) kept.push_back(r);
     }
     exposures.push_back(files_[f].exp_fibermap->take(kept));
+    exposure_columns.add(files_[f].path(), exposures.back());
   }
   std::vector<std::size_t> order;
   for (const auto& [file, row] : place) order.push_back(offset[file] + row);
   fibermap = stack(maps).take(order);
   columns_.tell({&*fibermap}, observer);
-  if (!exposures.empty()) exp_fibermap = stack(exposures);
+  if (exposures.empty()) return;
+  exp_fibermap = stack(exposures);
+  exposure_columns.tell({&*exp_fibermap}, observer);
 }
 
 /// Of exposures: one row a target, as a coadd of them has it.
