@@ -50,15 +50,6 @@ std::string machine_tag(const std::string& machine) {
   return text;
 }
 
-/// NAME.tmp-PID-START-MACHINE-N: tells who writes it, and differs at each call in this process;
-/// O_EXCL sorts out the rest.
-std::string temporary_name(const std::string& path) {
-  static std::atomic<unsigned> counter{0};
-  const ProcessIdentity me = this_process();
-  return path + std::string(kMark) + std::to_string(me.pid) + "-" + std::to_string(me.start) + "-" +
-         machine_tag(me.machine) + "-" + std::to_string(counter++);
-}
-
 /// Is the writer that the end of such a name tells of ("PID-START-MACHINE-N") known to be gone?
 bool writer_is_gone(const std::string& who) {
   long pid = 0;
@@ -110,6 +101,14 @@ void write_all(int fd, std::string_view text, const std::string& path) {
 }
 
 }  // namespace
+
+/// NAME.tmp-PID-START-MACHINE-N; O_EXCL sorts out the rest.
+std::string temporary_name(const std::string& path) {
+  static std::atomic<unsigned> counter{0};
+  const ProcessIdentity me = this_process();
+  return path + std::string(kMark) + std::to_string(me.pid) + "-" + std::to_string(me.start) + "-" +
+         machine_tag(me.machine) + "-" + std::to_string(counter++);
+}
 
 AtomicFile::AtomicFile(std::string path, Overwrite overwrite, Durable durable)
     : path_(std::move(path)),
@@ -198,7 +197,19 @@ void AtomicFile::commit(FilesTogether* together) {
 }
 
 void FilesTogether::commit() {
-  for (AtomicFile& file : files_) file.give_name();
+  std::vector<std::string> fresh;
+  try {
+    for (AtomicFile& file : files_) {
+      struct stat info {};
+      const bool replaces = ::lstat(file.target_.c_str(), &info) == 0;
+      file.give_name();
+      if (!replaces) fresh.push_back(file.target_);
+    }
+  } catch (...) {
+    for (const std::string& path : fresh) ::unlink(path.c_str());
+    files_.clear();
+    throw;
+  }
   files_.clear();
 }
 
@@ -244,6 +255,10 @@ void AtomicFile::name_it(Naming naming) {
     temporary_ = temporary_name(target_);
     error = link_to(temporary_);
   }
+  if (error == ENOENT) {  // a run beside this one made the folder, failed, and found it empty
+    make_folder_of(target_);
+    error = link_to(temporary_.empty() ? target_ : temporary_);
+  }
   if (error == 0) return;
   temporary_.clear();
   fail(error, path_, "cannot name the finished file");
@@ -288,6 +303,20 @@ void write_whole(const std::string& path, std::string_view text, Overwrite overw
   AtomicFile file(path, overwrite, durable);
   file.write_at(0, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
   file.commit();
+}
+
+std::vector<std::string> dead_temporaries(const std::string& path) {
+  std::vector<std::string> out;
+  const std::string target = follow_links(path);
+  const std::string start = target.substr(target.rfind('/') + 1) + std::string(kMark);
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_of(target), ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(start) && writer_is_gone(name.substr(start.size()))) {
+      out.push_back(entry.path().string());
+    }
+  }
+  return out;
 }
 
 void remove_dead_temporaries(std::span<const std::string> paths) {

@@ -72,7 +72,8 @@ class AtomicFile {
 /// However many they are, kMostOpen of them are open: the others wait with a temporary name.
 class FilesTogether {
  public:
-  /// Gives them their names, in the order in which they came. Throws as AtomicFile::commit().
+  /// Gives them their names, in the order in which they came. Throws as AtomicFile::commit(); where
+  /// one cannot have its name, those that had none before go again.
   void commit();
 
   static constexpr std::size_t kMostOpen = 32;
@@ -85,6 +86,11 @@ class FilesTogether {
 /// A small file, whole: to a device or a pipe as it is, else by way of an AtomicFile.
 void write_whole(const std::string& path, std::string_view text, Overwrite overwrite,
                  Durable durable = Durable::kYes);
+
+/// A name beside `path` that tells who writes it, and is new at each call in this process.
+[[nodiscard]] std::string temporary_name(const std::string& path);
+/// Those of `path` whose writers were processes of this machine that are gone: files or folders.
+[[nodiscard]] std::vector<std::string> dead_temporaries(const std::string& path);
 
 /// Removes the temporaries of these files whose writers were processes of this machine that are
 /// gone. Those of other machines stay: nothing tells whether they are still written.

@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -174,6 +176,27 @@ TEST(WriteStatus, KnowsAFullDisk) {
   EXPECT_EQ(write_status(ENOSPC), Status::kDiskFull);
   EXPECT_EQ(write_status(EDQUOT), Status::kDiskFull);
   EXPECT_EQ(write_status(EACCES), Status::kUnwritable);
+}
+
+TEST(CheckOutput, ClearsWhatAKilledRunLeft) {
+  const TempFolder folder;
+  const std::string path = folder.file("out"), other = folder.file("other");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    AtomicFile named(path, Overwrite::kYes), beside(other, Overwrite::kYes);
+    static_cast<void>(named.place());  // as a library has them
+    static_cast<void>(beside.place());
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_EQ(folder.count(), 2U);
+
+  check_output(path, Overwrite::kYes);
+
+  ASSERT_EQ(folder.count(), 1U);
+  const std::string left = fs::directory_iterator(folder.path())->path().filename();
+  EXPECT_TRUE(left.starts_with("other.tmp-")) << left;
 }
 
 }  // namespace

@@ -143,6 +143,18 @@ PartFolder::~PartFolder() {
   }
 }
 
+/// What killed runs of this machine left, as far as nobody has put something else there.
+void PartFolder::remove_dead_parts() const {
+  for (const std::string& left : dead_temporaries(folder_)) {
+    if (!fs::is_directory(fs::symlink_status(left)) || !other_than(left, content_).empty())
+      continue;
+    try {
+      remove_content(left, content_);
+    } catch (const Error&) {  // no harm is done by what stays
+    }
+  }
+}
+
 void PartFolder::make_part(bool stays) {
   std::string name = folder_ + ".part";
   bool there = false;
@@ -154,11 +166,10 @@ void PartFolder::make_part(bool stays) {
                   name + ": is no unfinished folder of " + content_.what + ": remove it");
     }
   } else {
+    remove_dead_parts();
     // a name of its own: another run may be making the same folder
-    const std::string own = name + "-" + std::to_string(::getpid()) + "-";
-    int number = 0;
     do {
-      name = own + std::to_string(number++);
+      name = temporary_name(folder_);
     } while (::mkdir(name.c_str(), 0777) != 0 && errno == EEXIST);
     if (!fs::is_directory(name)) fail(given_, "cannot make a folder beside it", errno);
   }

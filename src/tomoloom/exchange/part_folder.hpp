@@ -28,7 +28,8 @@ struct FolderContent {
 class PartFolder {
  public:
   /// With `making` as VolumeWriter has it: the unfinished folder is FOLDER.part, its record
-  /// FOLDER.part.done. A folder that is there is replaced where it holds `content` alone. Throws
+  /// FOLDER.part.done; else it has a name that tells who writes it, and what killed runs of this
+  /// machine left goes. A folder that is there is replaced where it holds `content` alone. Throws
   /// kOutputExists (it holds something else, or is not to be replaced), kUnwritable, kDiskFull.
   PartFolder(const std::string& folder, Overwrite overwrite, const FolderContent& content,
              const std::optional<std::string>& making);
@@ -50,6 +51,7 @@ class PartFolder {
   void discard();
 
  private:
+  void remove_dead_parts() const;
   void make_part(bool stays);
   void sync() const;
 

@@ -2,7 +2,10 @@
 #include "tomoloom/exchange/slice_folder.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -56,6 +59,25 @@ TEST_F(SliceFolders, WhatIsNotCommittedLeavesNothing) {
     writer.write(0, early);
   }
   EXPECT_EQ(folder.count(), 0U);
+}
+
+TEST_F(SliceFolders, WhatAKilledRunLeavesGoesWithTheNextButForWhatSomebodyPutThere) {
+  for (const bool added : {false, true}) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      SliceFolder writer(path, Overwrite::kYes, shape, notes);
+      writer.write(0, early);
+      ::raise(SIGKILL);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ASSERT_EQ(folder.count(), added ? 2U : 1U);
+    for (const auto& entry : fs::directory_iterator(folder.path())) {
+      if (added && entry.path() != path) std::ofstream(entry.path() / "notes.txt") << "mine";
+    }
+    make(shape);
+    EXPECT_EQ(folder.count(), added ? 2U : 1U);
+  }
 }
 
 TEST_F(SliceFolders, AFolderOfSlicesIsReplacedAsAWholeAndNothingElseIs) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tomoloom/recipes/recon_scan.hpp"
 
+#include <array>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "loom/files/atomic_file.hpp"
 #include "loom/hdf5/hdf5.hpp"
 #include "tomoloom/exchange/part_folder.hpp"
 #include "tomoloom/recipes/block_run.hpp"
@@ -38,6 +40,7 @@ void check_recon_output(const ReconJob& job, std::span<const NamedFile> texts) {
       {"--centers", job.centres}, {"--filter-weights", job.filter_weights}};
   check_distinct(outputs, files_that_are_read(inputs));
   check_place(job.output);
+  remove_dead_temporaries(std::array{job.output});
   if (job.overwrite == Overwrite::kNo && holds_files(job.output)) {
     throw Error(Status::kOutputExists,
                 job.output + ": the output exists and --no-clobber was given");
