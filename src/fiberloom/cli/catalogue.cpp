@@ -153,7 +153,7 @@ int run_query(const Given& given, QueryCommand& c) {
   (void)query_catalogue(c.job, sink, console.observer());
   if (c.job.format == AnswerFormat::kFits || c.job.format == AnswerFormat::kParquet) return 0;
   if (to_file) {
-    make_folder_of(c.output);
+    const FolderOf folder(c.output);
     write_whole(c.output, all, c.job.overwrite);
   } else {
     put(all);

@@ -145,35 +145,43 @@ void write_fiber_flat(const std::string& path, const FiberFlatFile& file, Overwr
   });
 }
 
-void write_sky(const std::string& path, const SkyFile& file, Overwrite overwrite) {
+void write_sky(const std::string& path, const SkyFile& file, Overwrite overwrite,
+               FilesTogether* together) {
   require_shapes(path, file, file.flux);
   require_shape(file.stat_ivar.empty() || like(file.stat_ivar, file.flux), path, "STATIVAR");
   require_shape(file.throughput.empty() || file.throughput.size() == file.flux.rows(), path,
                 "THRPUTCORR");
-  fits::write_fits(path, overwrite, [&](FitsWriter& writer) {
-    HeaderCards header = file.header;
-    header.set("BUNIT", "electron/Angstrom");
-    formats::write_matrix(writer, "SKY", file.flux, PixelType::kFloat32, header);
-    write_weights(writer, file);
-    formats::write_wave(writer, "WAVELENGTH", file.wave);
-    if (!file.stat_ivar.empty()) {
-      formats::write_matrix(writer, "STATIVAR", file.stat_ivar, PixelType::kFloat32);
-    }
-    if (!file.throughput.empty()) write_vector(writer, "THRPUTCORR", file.throughput);
-  });
+  fits::write_fits(
+      path, overwrite,
+      [&](FitsWriter& writer) {
+        HeaderCards header = file.header;
+        header.set("BUNIT", "electron/Angstrom");
+        formats::write_matrix(writer, "SKY", file.flux, PixelType::kFloat32, header);
+        write_weights(writer, file);
+        formats::write_wave(writer, "WAVELENGTH", file.wave);
+        if (!file.stat_ivar.empty()) {
+          formats::write_matrix(writer, "STATIVAR", file.stat_ivar, PixelType::kFloat32);
+        }
+        if (!file.throughput.empty()) write_vector(writer, "THRPUTCORR", file.throughput);
+      },
+      0, together);
 }
 
 void write_sky_adjustments(const std::string& path, const std::vector<double>& wave,
                            const Array2D<double>& shift, const Array2D<double>& width,
-                           const HeaderCards& header, Overwrite overwrite) {
+                           const HeaderCards& header, Overwrite overwrite,
+                           FilesTogether* together) {
   require_shape(shift.cols() == wave.size() && like(shift, width), path, "DWAVE");
-  fits::write_fits(path, overwrite, [&](FitsWriter& writer) {
-    HeaderCards unit;
-    unit.set("BUNIT", "Angstrom");
-    formats::write_wave(writer, "WAVELENGTH", wave, header);
-    formats::write_matrix(writer, "DWAVE", shift, PixelType::kFloat32, unit);
-    formats::write_matrix(writer, "DLSF", width, PixelType::kFloat32, unit);
-  });
+  fits::write_fits(
+      path, overwrite,
+      [&](FitsWriter& writer) {
+        HeaderCards unit;
+        unit.set("BUNIT", "Angstrom");
+        formats::write_wave(writer, "WAVELENGTH", wave, header);
+        formats::write_matrix(writer, "DWAVE", shift, PixelType::kFloat32, unit);
+        formats::write_matrix(writer, "DLSF", width, PixelType::kFloat32, unit);
+      },
+      0, together);
 }
 
 void write_flux_calibration(const std::string& path, const FluxCalibrationFile& file,

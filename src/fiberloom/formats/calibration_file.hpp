@@ -30,12 +30,14 @@ struct SkyFile : SkyModel {
 };
 /// As read_fiber_flat; what stands after WAVELENGTH need not be there.
 [[nodiscard]] SkyFile read_sky(const std::string& path, Verify verify = Verify::kYes);
-void write_sky(const std::string& path, const SkyFile& file, Overwrite overwrite);
+void write_sky(const std::string& path, const SkyFile& file, Overwrite overwrite,
+               FilesTogether* together = nullptr);
 /// HDUs WAVELENGTH, DWAVE, DLSF (desispec's skycorr): what a sky's lines were moved and widened by,
 /// [nspec][nwave] Angstrom.
 void write_sky_adjustments(const std::string& path, const std::vector<double>& wave,
                            const Array2D<double>& shift, const Array2D<double>& width,
-                           const HeaderCards& header, Overwrite overwrite);
+                           const HeaderCards& header, Overwrite overwrite,
+                           FilesTogether* together = nullptr);
 
 /// HDUs FLUX, WAVELENGTH, FIBERS, METADATA, COEFF, FIBERMAP, INPUT_FRAMES of desi_fit_stdstars:
 /// stars of known spectrum.

@@ -101,14 +101,18 @@ enum class FrameTables { kFibermap, kAll };
 /// (docs/fiberloom/formats.md); NSPEC, WAVEMIN ... are set by who makes the header.
 /// Temporary name beside `path`, then fsync and rename: an existing file stays whole until then.
 /// Gzipped when the name ends in .gz. Byte-reproducible. kOutputExists, kUnwritable, kDiskFull.
-void write_frame(const std::string& path, const FrameFile& frame, Overwrite overwrite);
+/// With `together` its name waits for the others there, here and below.
+void write_frame(const std::string& path, const FrameFile& frame, Overwrite overwrite,
+                 FilesTogether* together = nullptr);
 
 /// Bits of the pixels of a CCD, [ny][nx], as the tile-compressed HDU MASK of a preprocessed frame.
-void write_mask(const std::string& path, const Array2D<std::uint32_t>& mask, Overwrite overwrite);
+void write_mask(const std::string& path, const Array2D<std::uint32_t>& mask, Overwrite overwrite,
+                FilesTogether* together = nullptr);
 
 /// One image as the primary HDU (model, residual) with the given header cards; float32 [ny][nx].
 void write_image(const std::string& path, const Array2D<float>& image, const HeaderCards& header,
-                 const std::string& extname, Overwrite overwrite);
+                 const std::string& extname, Overwrite overwrite,
+                 FilesTogether* together = nullptr);
 
 /// One CCD image, float32: the HDU of this name, else the first image of the file.
 struct ImageFile {
@@ -125,7 +129,8 @@ void write_psf(const std::string& path, const PsfFile& psf, Overwrite overwrite)
 /// cards that the header with the PSF's keywords gets. Throws kUnsupported where the file has no
 /// room for the change.
 void write_moved_psf(const std::string& path, const std::string& source, Verify verify,
-                     const TraceChange& change, const HeaderCards& notes, Overwrite overwrite);
+                     const TraceChange& change, const HeaderCards& notes, Overwrite overwrite,
+                     FilesTogether* together = nullptr);
 /// Truth: FLUX [nspec][nwave] (photons/Angstrom), WAVELENGTH, and FLUX defined as the bin sums of
 /// an extraction grid.
 struct TruthFile {

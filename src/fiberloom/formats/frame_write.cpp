@@ -91,17 +91,22 @@ void write_hdus(FitsWriter& writer, const FrameFile& frame) {
 
 }  // namespace
 
-void write_frame(const std::string& path, const FrameFile& frame, Overwrite overwrite) {
+void write_frame(const std::string& path, const FrameFile& frame, Overwrite overwrite,
+                 FilesTogether* together) {
   check_shapes(path, frame);
-  fits::write_fits(path, overwrite, [&](FitsWriter& writer) { write_hdus(writer, frame); });
+  fits::write_fits(
+      path, overwrite, [&](FitsWriter& writer) { write_hdus(writer, frame); }, 0, together);
 }
 
 void write_image(const std::string& path, const Array2D<float>& image, const HeaderCards& header,
-                 const std::string& extname, Overwrite overwrite) {
-  fits::write_fits(path, overwrite, [&](FitsWriter& writer) {
-    writer.image(extname, std::span<const float>(image.data(), image.size()),
-                 {image.cols(), image.rows()}, PixelType::kFloat32, header);
-  });
+                 const std::string& extname, Overwrite overwrite, FilesTogether* together) {
+  fits::write_fits(
+      path, overwrite,
+      [&](FitsWriter& writer) {
+        writer.image(extname, std::span<const float>(image.data(), image.size()),
+                     {image.cols(), image.rows()}, PixelType::kFloat32, header);
+      },
+      0, together);
 }
 
 }  // namespace fiberloom

@@ -183,10 +183,14 @@ void write_preproc(const std::string& path, const PreprocFile& frame, Overwrite 
   });
 }
 
-void write_mask(const std::string& path, const Array2D<std::uint32_t>& mask, Overwrite overwrite) {
-  fits::write_fits(path, overwrite, [&](fits::FitsWriter& writer) {
-    writer.compressed_mask("MASK", {mask.data(), mask.size()}, mask.cols(), mask.rows());
-  });
+void write_mask(const std::string& path, const Array2D<std::uint32_t>& mask, Overwrite overwrite,
+                FilesTogether* together) {
+  fits::write_fits(
+      path, overwrite,
+      [&](fits::FitsWriter& writer) {
+        writer.compressed_mask("MASK", {mask.data(), mask.size()}, mask.cols(), mask.rows());
+      },
+      0, together);
 }
 
 }  // namespace fiberloom

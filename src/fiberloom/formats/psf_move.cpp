@@ -150,10 +150,12 @@ class MovedPsf {
 }  // namespace formats
 
 void write_moved_psf(const std::string& path, const std::string& source, Verify verify,
-                     const TraceChange& change, const HeaderCards& notes, Overwrite overwrite) {
+                     const TraceChange& change, const HeaderCards& notes, Overwrite overwrite,
+                     FilesTogether* together) {
   const fits::FitsReader file = fits::FitsReader::open(source, verify);
   const formats::MovedPsf moved(file, change, notes);
-  fits::write_fits(path, overwrite, [&](fits::FitsWriter& writer) { moved.write(writer); });
+  fits::write_fits(
+      path, overwrite, [&](fits::FitsWriter& writer) { moved.write(writer); }, 0, together);
 }
 
 }  // namespace fiberloom

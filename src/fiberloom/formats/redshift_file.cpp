@@ -56,15 +56,19 @@ RedshiftFile parse_redshifts(const FitsReader& file) {
 
 }  // namespace formats
 
-void write_redshifts(const std::string& path, const RedshiftFile& file, Overwrite overwrite) {
-  fits::write_fits(path, overwrite, [&](FitsWriter& writer) {
-    writer.primary(file.header);
-    writer.table("REDSHIFTS", with_cards(file.redshifts, file.header));
-    write_table(writer, "FIBERMAP", file.fibermap);
-    write_table(writer, "EXP_FIBERMAP", file.exp_fibermap);
-    write_table(writer, "TSNR2", file.tsnr2);
-    write_table(writer, "CANDIDATES", file.candidates);
-  });
+void write_redshifts(const std::string& path, const RedshiftFile& file, Overwrite overwrite,
+                     FilesTogether* together) {
+  fits::write_fits(
+      path, overwrite,
+      [&](FitsWriter& writer) {
+        writer.primary(file.header);
+        writer.table("REDSHIFTS", with_cards(file.redshifts, file.header));
+        write_table(writer, "FIBERMAP", file.fibermap);
+        write_table(writer, "EXP_FIBERMAP", file.exp_fibermap);
+        write_table(writer, "TSNR2", file.tsnr2);
+        write_table(writer, "CANDIDATES", file.candidates);
+      },
+      0, together);
 }
 
 RedshiftFile read_redshifts(const std::string& path, Verify verify) {
@@ -72,19 +76,23 @@ RedshiftFile read_redshifts(const std::string& path, Verify verify) {
 }
 
 void write_models(const std::string& path, const HeaderCards& header, const Table& redshifts,
-                  std::span<const ModelCamera> cameras, Overwrite overwrite) {
-  fits::write_fits(path, overwrite, [&](FitsWriter& writer) {
-    writer.primary(header);
-    writer.table("REDSHIFTS", with_cards(redshifts, header));
-    HeaderCards wave;
-    wave.set("BUNIT", "Angstrom");
-    for (const ModelCamera& camera : cameras) {
-      writer.image(camera.name + "_WAVELENGTH", std::span<const double>(camera.wave),
-                   {camera.wave.size()}, PixelType::kFloat64, wave);
-      writer.image(camera.name + "_MODEL", camera.models, {camera.wave.size(), redshifts.rows},
-                   PixelType::kFloat32);
-    }
-  });
+                  std::span<const ModelCamera> cameras, Overwrite overwrite,
+                  FilesTogether* together) {
+  fits::write_fits(
+      path, overwrite,
+      [&](FitsWriter& writer) {
+        writer.primary(header);
+        writer.table("REDSHIFTS", with_cards(redshifts, header));
+        HeaderCards wave;
+        wave.set("BUNIT", "Angstrom");
+        for (const ModelCamera& camera : cameras) {
+          writer.image(camera.name + "_WAVELENGTH", std::span<const double>(camera.wave),
+                       {camera.wave.size()}, PixelType::kFloat64, wave);
+          writer.image(camera.name + "_MODEL", camera.models, {camera.wave.size(), redshifts.rows},
+                       PixelType::kFloat32);
+        }
+      },
+      0, together);
 }
 
 ModelReader::ModelReader(FitsReader file)

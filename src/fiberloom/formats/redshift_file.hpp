@@ -23,7 +23,8 @@ struct RedshiftFile {
 };
 
 /// The tables as they are; REDSHIFTS gets the header's cards too.
-void write_redshifts(const std::string& path, const RedshiftFile& file, Overwrite overwrite);
+void write_redshifts(const std::string& path, const RedshiftFile& file, Overwrite overwrite,
+                     FilesTogether* together = nullptr);
 
 /// Any file with a table REDSHIFTS that has TARGETID, Z and ZWARN: ours and redrock's of any
 /// version. Throws kMissingHdu, kMissingKeyword (a column), kWrongShape where a table beside it has
@@ -38,7 +39,8 @@ struct ModelCamera {
 };
 /// REDSHIFTS, then {CAMERA}_WAVELENGTH and {CAMERA}_MODEL of each camera.
 void write_models(const std::string& path, const HeaderCards& header, const Table& redshifts,
-                  std::span<const ModelCamera> cameras, Overwrite overwrite);
+                  std::span<const ModelCamera> cameras, Overwrite overwrite,
+                  FilesTogether* together = nullptr);
 
 /// An open file of models, ours or redrock's: tables and wavelengths have been read, models are by
 /// the row. Threads may share it.

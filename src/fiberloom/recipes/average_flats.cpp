@@ -132,7 +132,7 @@ void write_average(const CalibrationJob& job, const std::string& camera, const C
   file.header.set("NFLATS", static_cast<int>(files.files()), "fibre flats of one exposure");
   static_cast<FiberFlat&>(file) = std::move(flat);
   const std::string path = output_of(job, camera);
-  make_folder_of(path);
+  const FolderOf folder(path);
   write_fiber_flat(path, file, job.overwrite);
   summary.flats += files.files();
   summary.lamps = std::max(summary.lamps, lamps);

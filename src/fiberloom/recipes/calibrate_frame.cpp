@@ -236,7 +236,7 @@ FiberFlatSummary make_fiber_flat(const CalibrationJob& job, Executor& executor,
   file.header = header_of(lamp.header, job);
   file.header.set("CHI2PDF", flat.chi2_per_dof);
   static_cast<FiberFlat&>(file) = std::move(flat);
-  make_folder_of(job.output);
+  const FolderOf folder(job.output);
   write_fiber_flat(job.output, file, job.overwrite);
   return out;
 }
@@ -285,14 +285,16 @@ SkySummary make_sky(const CalibrationJob& job, Executor& executor, const Observe
   }
   SkyFile file;
   file.header = header_of(frame.header, job);
+  const FolderOf beside(job.adjustments.empty() ? job.output : job.adjustments);
+  const FolderOf folder(job.output);
+  FilesTogether together;
   if (!job.adjustments.empty()) {
-    make_folder_of(job.adjustments);
     write_sky_adjustments(job.adjustments, sky.wave, sky.adjustment.shift, sky.adjustment.width,
-                          file.header, job.overwrite);
+                          file.header, job.overwrite, &together);
   }
   static_cast<SkyModel&>(file) = std::move(sky);
-  make_folder_of(job.output);
-  write_sky(job.output, file, job.overwrite);
+  write_sky(job.output, file, job.overwrite, &together);
+  together.commit();
   return out;
 }
 
@@ -324,7 +326,7 @@ FluxSummary make_flux_calibration(const CalibrationJob& job, Executor& executor,
   file.header = header_of(frame.header, job);
   if (!flux.stars.empty()) file.stars = frame.fibermap->take(flux.stars);
   static_cast<FluxCalibration&>(file) = std::move(flux);
-  make_folder_of(job.output);
+  const FolderOf folder(job.output);
   write_flux_calibration(job.output, file, job.overwrite);
   return out;
 }
@@ -354,7 +356,7 @@ CalibrateSummary calibrate_frame(const CalibrationJob& job, const Observer& obse
     }
     frame.header.set("BUNIT", "10**-17 erg/(s cm2 Angstrom)");
   }
-  make_folder_of(job.output);
+  const FolderOf folder(job.output);
   write_frame(job.output, frame, job.overwrite);
   const CalibrateSummary out{frame.nspec(), frame.nwave(), zeros(frame.ivar)};
   if (out.without == frame.ivar.size()) {

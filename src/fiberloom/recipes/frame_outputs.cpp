@@ -2,10 +2,8 @@
 // Where the results go.
 #include "fiberloom/recipes/frame_outputs.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
+#include <memory>
 #include <utility>
 #include <variant>
 
@@ -20,29 +18,21 @@
 namespace fiberloom {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// Removes what was newly written when a later step throws.
+/// The files of a frame: none has its name before all of them are whole, and those of an earlier
+/// run are there until then.
 class NewFiles {
  public:
-  NewFiles() = default;
-  NewFiles(const NewFiles&) = delete;
-  NewFiles& operator=(const NewFiles&) = delete;
-  ~NewFiles() {
-    for (const std::string& path : paths_) ::unlink(path.c_str());
-  }
+  /// Calls write_it(where its name waits).
   template <class Write>
   void write(const std::string& path, Write&& write_it) {
-    std::error_code ignored;
-    const bool replaces = fs::exists(path, ignored);
-    make_folder_of(path);
-    write_it();
-    if (!replaces) paths_.push_back(path);
+    folders_.push_back(std::make_unique<FolderOf>(path));
+    write_it(&together_);
   }
-  void keep() { paths_.clear(); }
+  void commit() { together_.commit(); }
 
  private:
-  std::vector<std::string> paths_;
+  std::vector<std::unique_ptr<FolderOf>> folders_;
+  FilesTogether together_;
 };
 
 }  // namespace
@@ -102,25 +92,25 @@ void write_outputs(const ExtractJob& job, const PreparedFrame& prepared, const H
   const Span span(tracer, "write");
   NewFiles files;
   if (!job.model.empty()) {
-    files.write(job.model, [&] {
-      write_image(job.model, result.model, image_header(header), "MODEL", job.overwrite);
+    files.write(job.model, [&](FilesTogether* together) {
+      write_image(job.model, result.model, image_header(header), "MODEL", job.overwrite, together);
     });
   }
   if (!job.residual.empty()) {
-    files.write(job.residual, [&] {
+    files.write(job.residual, [&](FilesTogether* together) {
       write_image(job.residual, residual_image(image.ccd, result.model), image_header(header),
-                  "RESIDUAL", job.overwrite);
+                  "RESIDUAL", job.overwrite, together);
     });
   }
   if (!job.pixmask.empty()) {
-    files.write(job.pixmask, [&] {
-      write_mask(job.pixmask, pixel_mask(image, result.rejected), job.overwrite);
+    files.write(job.pixmask, [&](FilesTogether* together) {
+      write_mask(job.pixmask, pixel_mask(image, result.rejected), job.overwrite, together);
     });
   }
   if (!job.shifted_psf.empty()) {
-    files.write(job.shifted_psf, [&] {
+    files.write(job.shifted_psf, [&](FilesTogether* together) {
       write_moved_psf(job.shifted_psf, job.psf, job.verify, result.traces.change(),
-                      trace_notes(prepared, result.traces), job.overwrite);
+                      trace_notes(prepared, result.traces), job.overwrite, together);
     });
   }
   FrameFile frame;
@@ -143,8 +133,10 @@ void write_outputs(const ExtractJob& job, const PreparedFrame& prepared, const H
   static_cast<Spectra&>(frame) = std::move(result);  // its own part, the last to go
   frame.fibermap = to_table(prepared.fibermap);
   if (job.scores) frame.scores = frame_scores(frame);
-  files.write(job.output, [&] { write_frame(job.output, frame, job.overwrite); });
-  files.keep();
+  files.write(job.output, [&](FilesTogether* together) {
+    write_frame(job.output, frame, job.overwrite, together);
+  });
+  files.commit();
 }
 
 }  // namespace fiberloom

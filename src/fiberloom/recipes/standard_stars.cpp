@@ -348,7 +348,7 @@ StandardStarSummary make_standard_stars(const CalibrationJob& job, Executor& exe
   const std::vector<calibrate::StarCamera> cameras = cameras_of(frames, job, observer);
   const StellarGridFile grid = read_stellar_grid(job.grid, job.verify);
   const calibrate::StandardStars found = find_stars(job, cameras, catalogue, grid, executor);
-  make_folder_of(job.output);
+  const FolderOf folder(job.output);
   write_standard_stars(job.output,
                        file_of(job, frames, fibermap, grid, found.stars, catalogue.colour),
                        job.overwrite);

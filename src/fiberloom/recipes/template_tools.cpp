@@ -202,7 +202,7 @@ std::string make_template(const MakeTemplateJob& job) {
   if (t.redshifts.empty()) {
     throw Error(Status::kUsage, "--type " + t.spectype + ": expected GALAXY, QSO or STAR");
   }
-  make_folder_of(job.output);
+  const FolderOf folder(job.output);
   templates::write_template(job.output, t, job.overwrite);
   return print("%s: %zu vectors of %zu spectra, %.1f-%.1f Angstrom, chi2 %.4g", job.output.c_str(),
                job.nbasis, training.size(), t.wave.front(), t.wave.back(), basis.chi2);

@@ -62,6 +62,36 @@ TEST(FilesTogether, GetTheirNamesWhenAllAreWholeOrNever) {
   EXPECT_EQ(folder.count(), 2U);
 }
 
+TEST(FilesTogether, AreGoneAgainWhereOneOfThemCannotHaveItsName) {
+  const TempFolder folder;
+  const std::string a = folder.file("a"), b = folder.file("b"), c = folder.file("c");
+  FilesTogether together;
+  for (const std::string& path : {a, b, c}) {
+    AtomicFile file(path, Overwrite::kNo);
+    file.write_at(0, kNew);
+    file.commit(&together);
+  }
+  test::write_bytes(b, kOld);  // of a run beside it
+
+  EXPECT_EQ(thrown_by([&] { together.commit(); }).status, Status::kOutputExists);
+
+  EXPECT_EQ(test::read_bytes(b), kOld);
+  EXPECT_EQ(folder.count(), 1U);
+}
+
+TEST(AtomicFile, MakesItsFolderAgainWhereARunBesideItTookItAway) {
+  const TempFolder folder;
+  std::filesystem::create_directory(folder.file("made"));
+  const std::string path = folder.file("made/out");
+  AtomicFile file(path, Overwrite::kYes);
+  file.write_at(0, kNew);
+  std::error_code taken;
+  std::filesystem::remove(folder.file("made"), taken);
+  if (taken) GTEST_SKIP() << "no files without a name here, so the folder is not empty";
+  file.commit();
+  EXPECT_EQ(test::read_bytes(path), kNew);
+}
+
 TEST(FilesTogether, OfAnyNumberTakeFewDescriptors) {
   constexpr std::size_t kMany = FilesTogether::kMostOpen + 40;
   const TempFolder folder;

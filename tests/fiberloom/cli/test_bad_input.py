@@ -221,6 +221,23 @@ class BadOutput(Case):
         result = self.extract("--quiet", "-m", model, "--ndiag", "51", file_limit=size)
         self.assert_fails(result, 31, self.frame)
 
+    def test_a_disk_that_fills_leaves_an_old_model_beside_its_old_frame(self):
+        """The model would be of another run than the frame."""
+        outputs = {name: self.out / f"{name}.fits" for name in ("model", "residual", "pixmask", "shifted-psf")}
+        for path in (self.frame, *outputs.values()):
+            path.write_bytes(b"old")
+        more = [word for name in ("model", "residual") for word in (f"--{name}", outputs[name])]
+        result = self.extract("--quiet", *more, "--ndiag", "51", file_limit=2880 * 40)
+        self.assertEqual((result.returncode, len(result.stderr.splitlines())), (31, 1), result.stderr)
+        self.assertEqual({path.read_bytes() for path in (self.frame, *outputs.values())}, {b"old"})
+        self.assertEqual(len(self.files()), 1 + len(outputs))
+
+    def test_a_folder_that_was_made_for_nothing_goes_again(self):
+        frame = self.out / "new" / "folder" / "frame.fits"
+        result = self.extract("--quiet", "-m", self.out / "other" / "model.fits", output=frame, file_limit=20000)
+        self.assert_fails(result, 31, "model.fits")
+        self.assertEqual(self.files(), [])
+
     def test_json_and_trace_are_checked_first(self):
         for option in ("--json", "--trace"):
             result = self.extract("--quiet", option, self.psf / "no" / "x.json")

@@ -210,6 +210,15 @@ class BadInput(Case):
             self.assertIn("File too large", result.stderr)
             self.assertEqual(list(self.out.iterdir()), [])
 
+    def test_folders_that_were_made_for_nothing_go_again(self):
+        for option in (("--model", self.out / "a" / "b" / "m.fits"), ("-d", self.out / "a" / "d.h5")):
+            result = self.redshift(*option, file_limit=5000)
+            if result.returncode != 15:  # built without HDF5
+                self.assertEqual((result.returncode, list(self.out.iterdir())), (31, []), result.stderr)
+        for command in ("coadd", "redshift"):
+            result = self.program(command, "-i", self.coadd, "-o", self.out / "new" / "x.fits", "-q", file_limit=3000)
+            self.assertEqual((result.returncode, list(self.out.iterdir())), (31, []), result.stderr)
+
     def left_by_a_killed_run(self, details):
         """Its temporary file, or nothing where it was too fast."""
         command = [PROGRAM, "redshift", "-i", self.coadd, "-d", details, "-t", self.templates, "--method", "exact", "--quiet"]

@@ -45,7 +45,7 @@ std::string shown_catalogue(const std::string& url) { return db::without_passwor
 void note_catalogue(const std::string& database, const std::string& file) {
   const std::string text = note_of(database, db::Access::kWrite);
   if (says(file, text)) return;
-  make_folder_of(file);
+  const FolderOf folder(file);
   write_whole(file, text, Overwrite::kYes);
 }
 

@@ -266,7 +266,7 @@ QualitySummary judge_exposure(const CalibrationJob& job, const Observer& observe
   file.fibers = fibers.size() == 1 ? std::move(fibers.front()) : stack(fibers);
   columns.tell({&file.fibers}, observer);
   file.petals = petal_rows(out.petals);
-  make_folder_of(job.output);
+  const FolderOf folder(job.output);
   write_exposure_qa(job.output, file, job.overwrite);
   return out;
 }

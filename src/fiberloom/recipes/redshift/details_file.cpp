@@ -201,9 +201,9 @@ void DetailsWriter::add(std::size_t first, const TargetFits& fits,
   }
 }
 
-void DetailsWriter::commit() {
+void DetailsWriter::commit(FilesTogether* together) {
   file_.table("zbest", fields(false), ids_.size(), best_);
-  file_.commit();
+  file_.commit(together);
 }
 
 ScanFile::ScanFile(const std::string& path, const RedshiftModels& models)

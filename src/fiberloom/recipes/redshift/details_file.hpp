@@ -24,7 +24,8 @@ class DetailsWriter {
   /// Targets [first, ...): scans and candidates, to which bits of fibermaps were applied.
   void add(std::size_t first, const TargetFits& fits,
            std::span<const std::vector<redshift::Candidate>> candidates);
-  void commit();
+  /// With `together` its name waits for the others there.
+  void commit(FilesTogether* together = nullptr);
 
  private:
   [[nodiscard]] RedshiftShape shape_with(bool number) const;

@@ -60,7 +60,8 @@ void keep_others(std::span<const redshift::Candidate> all, const RedshiftOptions
 
 /// What is written group by group.
 struct RedshiftSearch::Extras {
-  std::vector<ModelSpool> models;  ///< of each grid; none: not wanted
+  std::vector<std::unique_ptr<FolderOf>> folders;  ///< go again where nothing came into them
+  std::vector<ModelSpool> models;                  ///< of each grid; none: not wanted
   std::unique_ptr<DetailsWriter> details;
   std::size_t next = 0;  ///< the group that comes next
 };
@@ -149,8 +150,10 @@ RedshiftSearch::RedshiftSearch(RedshiftJob job, const RedshiftModels& models,
   if (!job_.chi2_scan.empty()) scan_ = std::make_unique<ScanFile>(job_.chi2_scan, models_);
   if (job_.model.empty() && job_.details.empty()) return;
   extras_ = std::make_unique<Extras>();
+  for (const std::string& path : {job_.details, job_.model}) {
+    if (!path.empty()) extras_->folders.push_back(std::make_unique<FolderOf>(path));
+  }
   if (!job_.details.empty()) {
-    make_folder_of(job_.details);
     extras_->details = std::make_unique<DetailsWriter>(
         job_.details, job_.overwrite, inputs_.ids(), models_,
         widest_shape(models_, job_.options, inputs_.grids().size()), points_of(job_.options));
@@ -270,19 +273,22 @@ void RedshiftSearch::write(std::span<const RedshiftRow> rows, Tracer* tracer) {
   file.fibermap = inputs_.fibermap;
   file.exp_fibermap = inputs_.exp_fibermap;
   file.tsnr2 = inputs_.tsnr2;
+  FilesTogether together;
   if (!job_.model.empty()) {
     std::vector<ModelCamera> cameras;
     for (std::size_t g = 0; g < inputs_.grids().size(); ++g) {
       cameras.push_back(
           {inputs_.grids()[g].name, inputs_.grids()[g].wave, extras_->models[g].values()});
     }
-    make_folder_of(job_.model);
-    write_models(job_.model, file.header, file.redshifts, cameras, job_.overwrite);
+    write_models(job_.model, file.header, file.redshifts, cameras, job_.overwrite, &together);
   }
-  if (extras_ && extras_->details) extras_->details->commit();
-  if (job_.output.empty()) return;
-  make_folder_of(job_.output);
-  write_redshifts(job_.output, file, job_.overwrite);
+  if (extras_ && extras_->details) extras_->details->commit(&together);
+  std::optional<FolderOf> folder;
+  if (!job_.output.empty()) {
+    folder.emplace(job_.output);
+    write_redshifts(job_.output, file, job_.overwrite, &together);
+  }
+  together.commit();
 }
 
 RedshiftSummary summarize(std::span<const RedshiftRow> rows) {
