@@ -35,6 +35,7 @@ std::string recon_json(const ReconSummary& summary, const ReconJob& job, const R
                     {"blind_pixels", summary.flaws.blind},
                     {"saturated_pixels", summary.flaws.saturated},
                     {"unlit_rows", summary.flaws.unlit},
+                    {"no_numbers", summary.flaws.no_number},
                     {"resumed_slices", summary.resumed}};
   json["seconds"] = {{"wall", facts.wall_s},
                      {"read", seconds(summary.read)},

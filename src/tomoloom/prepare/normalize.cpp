@@ -121,9 +121,8 @@ void minus_log(std::span<float> transmissions, Isa isa) {
 }
 
 void copy_finite(std::span<const float> in, std::span<float> out) {
-  constexpr float kMost = 1e20F;
   std::transform(in.begin(), in.end(), out.begin(),
-                 [](float value) { return std::abs(value) < kMost ? value : 0.0F; });
+                 [](float value) { return std::abs(value) < kMostIntegral ? value : 0.0F; });
 }
 
 }  // namespace tomoloom

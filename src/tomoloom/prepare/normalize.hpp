@@ -51,8 +51,10 @@ void normalize(std::span<const float> counts, const Gain& gain, Logarithm logari
 /// Transmissions -> line integrals, as normalize() has them of a gain of 1.
 void minus_log(std::span<float> transmissions, Isa isa = active_isa());
 
-/// Numbers that are none, or whose sums would be none (beyond 1e20), become 0: one of them would
-/// spread over its slice and the one beside it.
+/// Line integrals from here on have sums that may be no numbers.
+inline constexpr float kMostIntegral = 1e20F;
+/// Numbers that are none, or whose sums would be none (kMostIntegral and more), become 0: one of
+/// them would spread over its slice and the one beside it.
 void copy_finite(std::span<const float> in, std::span<float> out);
 
 }  // namespace tomoloom

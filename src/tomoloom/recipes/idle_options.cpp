@@ -54,7 +54,30 @@ const std::vector<Belongs>& table() {
        {},
        "--method pml_hybrid or ospml_hybrid"},
       {"phase_", true, "phase", {}, {"none"}, "--phase"},
+      {"phase_alpha", false, "phase_delta_beta", {"0"}, {}, "--phase-delta-beta 0"},
+      {"phase_unpadded", false, "phase", {"tomopy"}, {}, "--phase tomopy"},
       {"stripe_", true, "stripe", {}, {"none"}, "--stripe"},
+      {"stripe_size", false, "stripe", {}, {"ti", "fw", "fitting"}, "a --stripe of columns"},
+      {"stripe_large_size", false, "stripe", {"all"}, {}, "--stripe all"},
+      {"stripe_snr",
+       false,
+       "stripe",
+       {"interpolation", "large", "dead", "all"},
+       {},
+       "--stripe interpolation, large, dead or all"},
+      {"stripe_drop",
+       false,
+       "stripe",
+       {"interpolation", "large"},
+       {},
+       "--stripe interpolation or large"},
+      {"stripe_sigma", false, "stripe", {"fw", "filtering"}, {}, "--stripe fw or filtering"},
+      {"stripe_sigma_x", false, "stripe", {"fitting"}, {}, "--stripe fitting"},
+      {"stripe_sigma_y", false, "stripe", {"fitting"}, {}, "--stripe fitting"},
+      {"stripe_order", false, "stripe", {"fitting"}, {}, "--stripe fitting"},
+      {"stripe_alpha", false, "stripe", {"ti"}, {}, "--stripe ti"},
+      {"stripe_blocks", false, "stripe", {"ti"}, {}, "--stripe ti"},
+      {"stripe_level", false, "stripe", {"fw"}, {}, "--stripe fw"},
       {"ring_threshold", false, "ring_width", {}, {"0"}, "--ring-width"},
       {"ring_angle", false, "ring_width", {}, {"0"}, "--ring-width"},
       {"dark_zero", false, "input", {"counts"}, {}, "--input counts"},
@@ -70,22 +93,30 @@ bool holds(const Words& words, const std::string& text) {
 
 }  // namespace
 
-std::vector<std::string> idle_options(const ReconJob& job) {
+std::vector<IdleOption> find_idle_options(const ReconJob& job) {
   std::map<std::string, std::string> given, usual;
   for (const auto& [key, text] : option_texts(recon_option_rows(), job)) given[key] = text;
   for (const auto& [key, text] : option_texts(recon_option_rows(), ReconJob())) usual[key] = text;
-  std::vector<std::string> out;
+  std::vector<IdleOption> out;
   for (const auto& [key, text] : given) {
     if (text == usual[key]) continue;
     for (const Belongs& one : table()) {
       if (one.begins ? !key.starts_with(one.key) : key != one.key) continue;
       const std::string& state = given[one.of];
       if (one.wanted.empty() ? !holds(one.unwanted, state) : holds(one.wanted, state)) continue;
-      std::string name = "--" + key;
-      std::ranges::replace(name, '_', '-');
-      out.push_back(name + " changes nothing without " + one.words);
+      out.push_back({.key = key, .of = one.of, .state = state, .wanted = one.words});
       break;
     }
+  }
+  return out;
+}
+
+std::vector<std::string> idle_options(const ReconJob& job) {
+  std::vector<std::string> out;
+  for (const IdleOption& one : find_idle_options(job)) {
+    std::string name = "--" + one.key;
+    std::ranges::replace(name, '_', '-');
+    out.push_back(name + " changes nothing without " + one.wanted);
   }
   return out;
 }

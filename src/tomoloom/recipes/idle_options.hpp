@@ -9,6 +9,13 @@
 
 namespace tomoloom {
 
+/// One of them by its key, the option that it belongs to, and what stands there.
+struct IdleOption {
+  std::string key, of, state;
+  std::string wanted;  ///< what it would take, as on the command line: "--phase"
+};
+[[nodiscard]] std::vector<IdleOption> find_idle_options(const ReconJob& job);
+
 /// A sentence for each such option, as in "--phase-energy changes nothing without --phase".
 [[nodiscard]] std::vector<std::string> idle_options(const ReconJob& job);
 

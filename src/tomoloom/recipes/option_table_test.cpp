@@ -66,6 +66,32 @@ TEST(IdleOptions, AreThoseWhoseMasterIsAway) {
             Said{"--dark-zero changes nothing without --input counts"});
 }
 
+TEST(IdleOptions, AreThoseOfAnotherMethodToo) {
+  using Said = std::vector<std::string>;
+  EXPECT_EQ(said_of({{"stripe", "sf"}, {"stripe_size", "7"}}), Said{});
+  EXPECT_EQ(said_of({{"stripe", "fw"}, {"stripe_size", "7"}}),
+            Said{"--stripe-size changes nothing without a --stripe of columns"});
+  EXPECT_EQ(said_of({{"stripe", "sf"}, {"stripe_sigma", "4"}, {"stripe_alpha", "2"}}),
+            (Said{"--stripe-alpha changes nothing without --stripe ti",
+                  "--stripe-sigma changes nothing without --stripe fw or filtering"}));
+  EXPECT_EQ(said_of({{"stripe", "fitting"}, {"stripe_sigma_x", "4"}, {"stripe_order", "2"}}),
+            Said{});
+  EXPECT_EQ(said_of({{"phase", "paganin"}, {"phase_unpadded", "true"}}).size(), 1U);
+  EXPECT_EQ(said_of({{"phase", "paganin"}, {"phase_alpha", "0.1"}}), Said{});
+  EXPECT_EQ(said_of({{"phase", "paganin"}, {"phase_alpha", "0.1"}, {"phase_delta_beta", "20"}}),
+            Said{"--phase-alpha changes nothing without --phase-delta-beta 0"});
+}
+
+TEST(IdleOptions, SayWhatTheyBelongTo) {
+  ReconJob job;
+  set_option(recon_option_rows(), job, "reg_par", "2");
+  const auto found = find_idle_options(job);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].key, "reg_par");
+  EXPECT_EQ(found[0].of, "method");
+  EXPECT_EQ(found[0].state, "exact");
+}
+
 TEST(OptionRows, SetTheMembersOfAJob) {
   ReconJob job;
   const auto set = [&](const char* key, const char* text) {

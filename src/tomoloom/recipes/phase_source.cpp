@@ -123,6 +123,8 @@ void PhaseSource::look(std::size_t frame, std::size_t frames) const {
   const std::size_t pixels = seen_rows_ * layout_.columns, count = end - begin_;
   scan_.frames(layout_.data, begin_, count, seen_first_, seen_rows_, raw_);
   flaws_.unlit += count_unlit(job_, raw_, frame - begin_, frames, gains_.front());
+  flaws_.no_number += count_no_numbers(
+      job_, raw_, {.first_frame = frame - begin_, .frames = frames, .rows = seen_rows_}, executor_);
   seen_.resize(count * pixels);
   executor_.run(count, [&](std::size_t f) {
     to_transmissions(job_, scan_.layout(), raw_, f, begin_ + f, gains_,

@@ -97,6 +97,27 @@ TEST_F(PreviewScan, ShowsThreePlanesOfAScanThatIsThere) {
   EXPECT_NE(pages.back().find("\"title\":\"column\""), std::string::npos);
 }
 
+TEST_F(PreviewScan, AnInfiniteValueIsNotTheBrightestThatStandsForFlats) {
+  const auto shown = [&](float value) {
+    std::vector<float> values(30 * 2 * 32, 100.0F);
+    for (std::size_t i = 12; i < values.size(); i += 32) values[i] = 50;
+    values[5] = value;
+    ReconJob job{.scan = folder.file("odd.h5"), .output = folder.file("volume.h5")};
+    {
+      hdf5::Writer writer(job.scan, Overwrite::kYes);
+      writer.create("exchange/data", hdf5::Type::kFloat32, {30, 2, 32});
+      writer.write("exchange/data", 0, std::span<const float>(values));
+      writer.commit();
+    }
+    (void)preview(job);
+    return highest();
+  };
+  const double usual = shown(100);
+  EXPECT_GT(usual, 0.05);
+  EXPECT_NEAR(shown(INFINITY), usual, 0.01 * usual);
+  EXPECT_NEAR(shown(NAN), usual, 0.01 * usual);
+}
+
 TEST_F(PreviewScan, FindsTheAxisWhenTheScanIsWhole) {
   SimulateJob scan = small();
   scan.columns = 128;

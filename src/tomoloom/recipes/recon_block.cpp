@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <string>
 
 #include "loom/base/stop.hpp"
@@ -98,6 +100,23 @@ std::size_t count_unlit(const ReconJob& job, const FrameBlock& block, std::size_
   return count * block.rows;
 }
 
+std::size_t count_no_numbers(const ReconJob& job, const FrameBlock& block, BlockPart part,
+                             Executor& executor) {
+  if (block.floats.empty()) return 0;
+  const float most =
+      job.input == InputKind::kIntegrals ? kMostIntegral : std::numeric_limits<float>::infinity();
+  std::vector<std::size_t> found(part.frames, 0);
+  executor.run(part.frames, [&](std::size_t f) {
+    const float* const from =
+        block.floats.data() +
+        ((part.first_frame + f) * block.rows + part.first_row) * block.columns;
+    found[f] = static_cast<std::size_t>(
+        std::count_if(from, from + part.rows * block.columns,
+                      [most](float value) { return !(std::abs(value) < most); }));
+  });
+  return std::accumulate(found.begin(), found.end(), std::size_t{0});
+}
+
 std::size_t count_blind(const std::vector<Gain>& gains) {
   std::size_t most = 0;
   for (const Gain& gain : gains) most = std::max(most, gain.blind);
@@ -188,7 +207,8 @@ PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const Ra
   const PixelFlaws flaws{
       .blind = count_blind(gains),
       .saturated = count_saturated(job, block, gains.front()),
-      .unlit = count_unlit(job, block.projections, 0, layout.angles, gains.front())};
+      .unlit = count_unlit(job, block.projections, 0, layout.angles, gains.front()),
+      .no_number = count_no_numbers(job, block.projections, slices_of(block, layout), executor)};
   const std::size_t pixels = block.rows * layout.columns;
   integrals.resize(layout.angles * pixels);
   const bool zingers = looks_for_zingers(job);

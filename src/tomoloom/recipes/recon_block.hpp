@@ -22,6 +22,14 @@ struct RawBlock {
   std::size_t before = 0, slices = 0;  ///< rows before the first that becomes a slice; slices
   FrameBlock projections, flats, darks;
 };
+/// Projections and rows of a block.
+struct BlockPart {
+  std::size_t first_frame = 0, frames = 0, first_row = 0, rows = 0;
+};
+/// All projections of the rows that become slices.
+[[nodiscard]] inline BlockPart slices_of(const RawBlock& block, const ScanLayout& layout) noexcept {
+  return {.frames = layout.angles, .first_row = block.before, .rows = block.slices};
+}
 /// Memory that `block` has is used again. Each row becomes a slice.
 void read_block(BlockSource& source, std::size_t first, std::size_t rows, const Observer& observer,
                 RawBlock& block);
@@ -36,6 +44,10 @@ void read_block(BlockSource& source, std::size_t first, std::size_t rows, const 
 /// nobody has written them; none where flats saw no light either, or of line integrals.
 [[nodiscard]] std::size_t count_unlit(const ReconJob& job, const FrameBlock& block,
                                       std::size_t first, std::size_t frames, const Gain& gain);
+/// Values of projections that are no numbers, or as line integrals beyond any sum (copy_finite()):
+/// others stand for them.
+[[nodiscard]] std::size_t count_no_numbers(const ReconJob& job, const FrameBlock& block,
+                                           BlockPart part, Executor& executor);
 /// Of the set that has most of them.
 [[nodiscard]] std::size_t count_blind(const std::vector<Gain>& gains);
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -233,6 +234,49 @@ TEST_F(ReconFiles, ProjectionsThatNobodyHasWrittenAreTold) {
   }
   job.window.skipped = {{90, 100}};
   EXPECT_EQ(run(job).flaws.unlit, 0U);
+}
+
+/// 90 projections of 40 rows, transmission 0.5 everywhere; none of them a number at two places, and
+/// one value beyond any sum.
+TEST_F(ReconFiles, ValuesThatAreNoNumbersAreToldByCountAndDoNotSpread) {
+  constexpr std::size_t kAngles = 90, kRows = 40, kColumns = 32;
+  ReconJob job{.scan = folder.file("odd.h5"), .output = folder.file("volume.h5")};
+  const auto write = [&](float nan, float infinite, float large) {
+    std::vector<float> values(kAngles * kRows * kColumns, 0.5F);
+    values[3 * kRows * kColumns + 35 * kColumns + 7] = nan;
+    values[70 * kRows * kColumns + 2 * kColumns + 31] = infinite;
+    values.back() = large;
+    hdf5::Writer writer(job.scan, Overwrite::kYes);
+    writer.create("exchange/data", hdf5::Type::kFloat32, {kAngles, kRows, kColumns});
+    writer.write("exchange/data", 0, std::span<const float>(values));
+    writer.commit();
+  };
+  const auto count = [&](InputKind input, Phase phase, double tilt) {
+    job.input = input;
+    job.phase.method = phase;
+    job.tilt_deg = tilt;
+    const std::size_t found = run(job).flaws.no_number;
+    for (const double value : volume(job.output)) EXPECT_LT(std::abs(value), 10);
+    return found;
+  };
+  write(0.5F, 0.5F, 0.5F);
+  EXPECT_EQ(count(InputKind::kTransmissions, Phase::kNone, 0), 0U);
+  EXPECT_EQ(told.find("no numbers"), std::string::npos) << told;
+  write(NAN, -INFINITY, 0.5F);
+  for (const double tilt : {0.0, 5.0}) {
+    EXPECT_EQ(count(InputKind::kTransmissions, Phase::kNone, tilt), 2U) << tilt;
+  }
+  EXPECT_EQ(count(InputKind::kTransmissions, Phase::kPaganin, 0), 2U);
+  EXPECT_NE(told.find("odd.h5: 2 of 115200 values of projections are no numbers: taken to see "
+                      "nothing between"),
+            std::string::npos)
+      << told;
+  write(NAN, INFINITY, 2e20F);
+  EXPECT_EQ(count(InputKind::kIntegrals, Phase::kNone, 0), 3U);
+  EXPECT_NE(told.find("3 of 115200 values of projections are no numbers, or beyond 1e20: taken to "
+                      "be 0"),
+            std::string::npos)
+      << told;
 }
 
 TEST_F(ReconFiles, DarksAreZeroWhereThatIsAskedFor) {

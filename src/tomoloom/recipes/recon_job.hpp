@@ -103,11 +103,13 @@ struct PixelFlaws {
   std::size_t blind = 0;      ///< flat not above dark
   std::size_t saturated = 0;  ///< flats at the end of the camera's range
   std::size_t unlit = 0;      ///< rows of projections that hold 0 alone where flats do not
+  std::size_t no_number = 0;  ///< values of projections that are none, or beyond any sum
 
   PixelFlaws& operator+=(const PixelFlaws& other) noexcept {
     blind += other.blind;
     saturated += other.saturated;
     unlit += other.unlit;
+    no_number += other.no_number;
     return *this;
   }
 };

@@ -296,6 +296,13 @@ void check_flaws(const ReconJob& job, const ReconSummary& summary, std::size_t p
         "(--skip leaves projections out)",
         job.scan.c_str(), flaws.unlit, pixels / summary.layout.columns * summary.layout.angles));
   }
+  if (flaws.no_number > 0) {
+    const bool integrals = job.input == InputKind::kIntegrals;
+    observer.warn(print("%s: %zu of %zu values of projections are no numbers%s: taken to %s",
+                        job.scan.c_str(), flaws.no_number, pixels * summary.layout.angles,
+                        integrals ? ", or beyond 1e20" : "",
+                        integrals ? "be 0" : "see nothing between"));
+  }
   if (flaws.saturated > 0) {
     observer.warn(
         print("%s: flats of %zu of %zu pixels are saturated: what they saw is more, and line "
