@@ -2,10 +2,13 @@
 """Arguments of calls become arrays and numbers that the library takes, or an error that names them."""
 import math
 import operator
+import warnings
 from typing import Any, Dict, Optional
 
 import numpy as np
 import numpy.typing as npt
+
+from . import _core
 
 Floats = npt.NDArray[np.float32]
 
@@ -127,3 +130,11 @@ def texts(options: Dict[str, Any]) -> Dict[str, str]:
     """Options as on the command line."""
     return {key: repr(float(value)) if isinstance(value, float) else str(value) for key, value in options.items()
             if value is not None}
+
+
+def tell_idle(options: Dict[str, str], names: Dict[str, str]) -> None:
+    """A warning, at the call of the caller's caller, for each option that changes nothing beside the others. `names`:
+    what arguments are called whose options are called otherwise."""
+    for key, owner, state in _core.idle_options(options):
+        text = f"{names.get(key, key)} changes nothing with {names.get(owner, owner)}={state}"
+        warnings.warn(text, UserWarning, stacklevel=3)

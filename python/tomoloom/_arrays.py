@@ -10,6 +10,7 @@ from . import _core
 from ._errors import ArgumentError
 
 _SEARCHED_ROWS = 8
+_BLOCKED = ("osem", "ospml_quad", "ospml_hybrid", "bart")
 
 
 def normalize(projections: Any, flats: Any, darks: Any = 0, *, averaging: str = "mean", log: bool = True,
@@ -52,12 +53,14 @@ def remove_stripe(integrals: Any, method: str = "sf", *, threads: Optional[int] 
     method : str
         "sf", "ti", "fw", "sorting", "filtering", "fitting", "interpolation", "large", "dead" or "all".
     size, large_size, snr, drop, sigma, sigma_x, sigma_y, order, alpha, blocks, level : number, optional
-        What `tomoloom recon` calls --stripe-size and so on.
+        What `tomoloom recon` calls --stripe-size and so on. A warning tells of those that are not of the method.
     """
     out = arguments.own_floats("integrals", integrals)
     arguments.counting_as(out, 0)
-    given = {f"stripe_{name}": value for name, value in parameters.items()}
-    _core.remove_stripes(out, arguments.texts({"stripe": method, **given}), arguments.threads(threads))
+    names = {f"stripe_{name}": name for name in parameters}
+    options = arguments.texts({"stripe": method, **{key: parameters[name] for key, name in names.items()}})
+    arguments.tell_idle(options, {"stripe": "method", **names})
+    _core.remove_stripes(out, options, arguments.threads(threads))
     return out
 
 
@@ -105,6 +108,8 @@ def retrieve_phase(transmissions: Any, pixel_size: float = 1e-4, distance: float
                                "phase_alpha": arguments.number("alpha", alpha),
                                "phase_delta_beta": arguments.number("delta_beta", delta_beta),
                                "phase_unpadded": "false" if pad else "true"})
+    arguments.tell_idle(options, {"phase": "method", "phase_alpha": "alpha", "phase_delta_beta": "delta_beta",
+                                  "phase_unpadded": "pad=False"})
     _core.retrieve_phase(out, options, arguments.threads(threads))
     return out
 
@@ -126,14 +131,16 @@ def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exac
         Column that the axis is projected to, from 0; one, or one for each row. Default: the middle, (columns - 1)/2.
     method, filter, filter_cutoff, filter_order, iterations, blocks, reg_par, reg_edge, gram
         As `tomoloom recon` has them: "exact", "gridrec", "fbp", "sirt", "cgls", "mlem", "osem", "tv", "tikh", "grad",
-        "pml_quad", "pml_hybrid", "ospml_quad", "ospml_hybrid", "bart", "art".
+        "pml_quad", "pml_hybrid", "ospml_quad", "ospml_hybrid", "bart", "art". A warning tells of those that are not of
+        the method.
     filter_weights : array, optional
         Of filter "custom" what each frequency of a padded line is multiplied by, ramp included, from 0 to below half a
         cycle a pixel; of "custom2d" [angle][frequency]. The line has next_power_of_2(columns) points with "gridrec",
         at least twice as many as columns with the others (an error says how many).
     block_order : array, optional
         With `blocks`: all projections, by number, as they go into one block after the other, of which the first have
-        one more where not all are as long. Default: each `blocks`-th projection goes into one.
+        one more where not all are as long. Default: each `blocks`-th projection goes into one. An error with a
+        method that has none.
     tilt : float, optional
         Degrees that the axis is tilted along the beam; `center` is one for all rows then.
     backend : {"auto", "cpu", "cuda"}
@@ -152,6 +159,9 @@ def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exac
                                "tilt": arguments.number("tilt", tilt, -45, 45), "backend": backend})
     weights = arguments.filter_weights("filter_weights", filter, filter_weights, angles.size)
     order = arguments.order("block_order", block_order, angles.size)
+    if order.size > 0 and method not in _BLOCKED:
+        raise ValueError(f"block_order: goes with method {', '.join(map(repr, _BLOCKED))}, got method {method!r}")
+    arguments.tell_idle(options, {})
     return _core.recon(data, angles, centers.ravel(), weights, order, bool(sinograms), options,
                        arguments.threads(threads))
 

@@ -24,6 +24,7 @@
 #include "tomoloom/prepare/rings.hpp"
 #include "tomoloom/prepare/stripe.hpp"
 #include "tomoloom/prepare/stripe_search.hpp"
+#include "tomoloom/recipes/idle_options.hpp"
 #include "tomoloom/recipes/recon_arrays.hpp"
 #include "tomoloom/recipes/recon_option_table.hpp"
 #include "tomoloom/recipes/version.hpp"
@@ -63,6 +64,15 @@ ReconJob job_of(const py::dict& options) {
     set_option(recon_option_rows(), job, name, value.cast<std::string>());
   }
   return job;
+}
+
+/// Options that change nothing: each as its key, the key of what it belongs to, and what that is.
+std::vector<std::vector<std::string>> idle_options_of(const py::dict& options) {
+  std::vector<std::vector<std::string>> out;
+  for (const IdleOption& one : find_idle_options(job_of(options))) {
+    out.push_back({one.key, one.of, one.state});
+  }
+  return out;
 }
 
 template <class Counts>
@@ -291,6 +301,7 @@ PYBIND11_MODULE(_core, m) {
         py::arg(), py::arg(), py::arg(), py::arg());
   m.def("retrieve_phase", &retrieve_phase, py::arg().noconvert(), py::arg(), py::arg());
   m.def("recon", &recon);
+  m.def("idle_options", &idle_options_of);
   m.def("find_centre", &centre);
   m.def("mask", &mask, py::arg().noconvert(), py::arg(), py::arg());
   m.def("remove_rings", &rings, py::arg().noconvert(), py::arg(), py::arg(), py::arg(), py::arg(),

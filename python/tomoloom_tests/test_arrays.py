@@ -206,3 +206,23 @@ def test_errors_travel():
 def test_the_program_came_along():
     done = subprocess.run([sys.executable, "-m", "tomoloom", "--version"], capture_output=True, text=True, check=True)
     assert tomoloom.__version__ in done.stdout
+
+
+@pytest.mark.parametrize("call, told", [
+    (lambda s, t: tomoloom.recon(s, t, iterations=3), "iterations changes nothing with method=exact"),
+    (lambda s, t: tomoloom.recon(s, t, method="sirt", iterations=1, filter="hann"), "filter changes nothing with method=sirt"),
+    (lambda s, t: tomoloom.recon(s, t, blocks=2), "blocks changes nothing with method=exact"),
+    (lambda s, t: tomoloom.recon(s, t, method="sirt", iterations=1, reg_par=1), "reg_par changes nothing with method=sirt"),
+    (lambda s, t: tomoloom.remove_stripe(s, "sf", sigma=4.0), "^sigma changes nothing with method=sf"),
+    (lambda s, t: tomoloom.retrieve_phase(s, alpha=0.1, delta_beta=20), "^alpha changes nothing with delta_beta=20"),
+    (lambda s, t: tomoloom.retrieve_phase(s, pad=False), "^pad=False changes nothing with method=paganin"),
+])
+def test_what_a_method_does_not_know_is_told(integrals, theta, call, told):
+    with pytest.warns(UserWarning, match=told) as warned:
+        call(integrals[:, :1], theta)
+    assert len(warned) == 1 and warned[0].filename == __file__
+
+
+def test_blocks_of_a_method_without_are_refused(integrals, theta):
+    with pytest.raises(ValueError, match="block_order: goes with method 'osem'.*got method 'sirt'"):
+        tomoloom.recon(integrals, theta, method="sirt", iterations=1, block_order=np.arange(len(theta)))

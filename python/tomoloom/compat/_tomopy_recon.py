@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """TomoPy's recon() and circ_mask()."""
-from typing import Any, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 
@@ -65,14 +65,19 @@ def recon(tomo: Any, theta: Any, center: Any = None, sinogram_order: bool = Fals
         raise NotImplementedError(f"num_gridx, num_gridy: only {columns}, the columns of tomo, is there")
     if init_recon is not None and "num_iter" in _TAKES[algorithm]:
         raise NotImplementedError("init_recon: iterations begin at 0, of mlem and osem at 1")
-    name, cutoff, order, weights = _filter(kwargs, algorithm, np.size(theta), columns)
-    weight, edge = _regularisation(algorithm, kwargs.get("reg_par"), columns * np.size(theta))
+    options: Dict[str, Any] = {}
+    if "filter_name" in _TAKES[algorithm]:
+        name, cutoff, order, weights = _filter(kwargs, algorithm, np.size(theta), columns)
+        options.update(filter=name, filter_cutoff=cutoff, filter_order=order, filter_weights=weights)
+    if "num_iter" in _TAKES[algorithm]:
+        options["iterations"] = int(np.squeeze(kwargs.get("num_iter", 1)))
+    if "num_block" in _TAKES[algorithm]:
+        options.update(blocks=int(np.squeeze(kwargs.get("num_block", 1))), block_order=kwargs.get("ind_block"))
+    if "reg_par" in _TAKES[algorithm]:
+        options["reg_par"], edge = _regularisation(algorithm, kwargs.get("reg_par"), columns * np.size(theta))
+        options.update({"reg_edge": edge} if algorithm.endswith("hybrid") else {})
     return _recon(data, np.asarray(theta, dtype=np.float32), columns / 2 if center is None else center,
-                  method=algorithm, filter=name, filter_cutoff=cutoff, filter_order=order,
-                  filter_weights=weights,
-                  iterations=int(np.squeeze(kwargs.get("num_iter", 1))),
-                  blocks=int(np.squeeze(kwargs.get("num_block", 1))), block_order=kwargs.get("ind_block"),
-                  reg_par=weight, reg_edge=edge, sinograms=bool(sinogram_order), threads=ncore)
+                  method=algorithm, sinograms=bool(sinogram_order), threads=ncore, **options)
 
 
 def circ_mask(arr: Any, axis: int, ratio: float = 1, val: float = 0.0, ncore: Optional[int] = None) -> Floats:
