@@ -73,6 +73,24 @@ Block one_block(const CameraView& camera, const PrepareOptions& options) {
   return b;
 }
 
+/// Pixels of an absurd ivar are dropped; how many.
+long drop_absurd_pixels(Block& b, double most_ratio) {
+  std::vector<double> ivar;
+  for (std::size_t i = 0; i < b.pixels && most_ratio > 0; ++i) {
+    if (b.weight[i] > 0) ivar.push_back(b.weight[i]);
+  }
+  if (ivar.empty()) return 0;
+  const auto middle = ivar.begin() + static_cast<std::ptrdiff_t>(ivar.size() / 2);
+  std::nth_element(ivar.begin(), middle, ivar.end());
+  long dropped = 0;
+  for (std::size_t i = 0; i < b.pixels; ++i) {
+    if (!(b.weight[i] / most_ratio > *middle)) continue;
+    b.weight[i] = b.flux[i] = 0;
+    ++dropped;
+  }
+  return dropped;
+}
+
 /// The weights with which exposure `b` enters row i, diagonal m of the coadd's R.
 double resolution_weight(const Block& b, Coadd coadd, std::size_t i, std::size_t m) {
   if (coadd == Coadd::kRows) return b.weight[i];
@@ -214,6 +232,7 @@ PreparedTarget one_target(const TargetView& view, std::span<const std::size_t> g
   for (std::size_t s = 0; s < view.spectra.size(); ++s) {
     exposures.push_back(one_block(view.spectra[s], options));
     exposures.back().grid = grid_of[s];
+    out.absurd_pixels += drop_absurd_pixels(exposures.back(), options.most_ivar_ratio);
     drop_hot_pixels(exposures.back(), options.hot_pixel_nsig);
   }
   if (options.coadd == Coadd::kNone) {

@@ -26,6 +26,9 @@ struct PrepareOptions {
   /// is evaluated. The peer takes 0.99 of columns that bad pixels emptied, and so loses four good
   /// pixels beside each bad one; rows lose theirs at the ends of a grid alone.
   double least_row_sum = 0.9;
+  /// A pixel whose ivar is more than so many times the median of its spectrum's is dropped, and
+  /// counted: no detector sees such a range, and the fit would be of that pixel alone. 0: none.
+  double most_ivar_ratio = 1e9;
   double negative_nsig = 5;  ///< pixels below -n sigma are dropped; 0: none
   double cosmic_nsig = 0;    ///< kColumns alone: the peer's rejection of cosmic rays; 0: none
   /// Spikes narrower than the resolution are dropped (robust.hpp); 0: none. What has no resolution
@@ -39,8 +42,11 @@ struct PrepareOptions {
 
 /// The rules of redrock 0.22.
 [[nodiscard]] inline PrepareOptions redrock_rules() {
-  return {
-      .coadd = Coadd::kColumns, .least_row_sum = 0.99, .hot_pixel_nsig = 0, .sky_line_share = 0};
+  return {.coadd = Coadd::kColumns,
+          .least_row_sum = 0.99,
+          .most_ivar_ratio = 0,
+          .hot_pixel_nsig = 0,
+          .sky_line_share = 0};
 }
 
 /// Pixels that are not finite, have no positive ivar or a mask bit count as missing: weight 0.

@@ -66,6 +66,26 @@ TEST(Prepare, PixelsThatAreNoMeasurementHaveNoWeight) {
   for (const double r : t.blocks[0].rows) EXPECT_TRUE(std::isfinite(r));
 }
 
+TEST(Prepare, PixelsOfAnAbsurdIvarAreDroppedAndCountedWhateverTheUnit) {
+  for (const double unit : {1.0, 1e-9, 1e34}) {
+    Spectrum s = flat(60);
+    for (double& ivar : s.ivar) ivar *= unit;
+    s.ivar[9] *= 1e38;
+    s.ivar[10] *= 2e9;
+    s.ivar[11] *= 1e8;  // odd, and no more than that
+    s.ivar[12] = 0;
+    const TargetSet set = of({s, flat(60, 5000)}, {.least_row_sum = 0, .hot_pixel_nsig = 0});
+    const PreparedTarget& t = set.targets[0];
+    for (const std::size_t i : {9U, 10U, 12U}) EXPECT_EQ(t.blocks[0].weight[i], 0) << i;
+    EXPECT_GT(t.blocks[0].weight[11], 0);
+    EXPECT_EQ(t.absurd_pixels, 2);
+    EXPECT_EQ(t.good_pixels, 117);
+  }
+  Spectrum s = flat(60);
+  s.ivar[9] = 1e38;
+  EXPECT_EQ(of({s}, redrock_rules()).targets[0].absurd_pixels, 0);
+}
+
 TEST(Prepare, ThePeersRulesLoseFourGoodPixelsForEachBadOne) {
   Spectrum s = flat(60);
   s.resolution = test::gaussian_resolution(60, 7, 0.8);  // about as wide as DESI's

@@ -210,6 +210,17 @@ class BadInput(Case):
             self.assertIn("File too large", result.stderr)
             self.assertEqual(list(self.out.iterdir()), [])
 
+    def test_a_bin_of_an_absurd_ivar_is_left_out_and_told_of(self):
+        targets = Targets(TRUTH)
+        usual = self.redshifts(inputs=self.put("usual.fits", targets.coadd()))
+        targets.ivar["B"][0][50], targets.ivar["R"][2][7] = 1e38, 1e13
+        for method in ("fast", "exact"):
+            table = self.redshifts("--method", method, inputs=self.put("absurd.fits", targets.coadd()))
+            self.assertIn("2 bins of 2 targets (39627788403084375 first) are left out", self.warnings)
+            self.assertEqual((table["ZWARN"], table["SPECTYPE"]), (usual["ZWARN"], usual["SPECTYPE"]))
+            for z, before, error in zip(table["Z"], usual["Z"], usual["ZERR"]):
+                self.assertLess(abs(z - before), error)
+
     def test_folders_that_were_made_for_nothing_go_again(self):
         for option in (("--model", self.out / "a" / "b" / "m.fits"), ("-d", self.out / "a" / "d.h5")):
             result = self.redshift(*option, file_limit=5000)

@@ -200,6 +200,26 @@ std::vector<redshift::SkyWidth> RedshiftSearch::measure_sky(Executor& executor) 
   return means.widths();
 }
 
+/// Bins that were left out for what they say their error is.
+struct AbsurdBins {
+  long bins = 0, targets = 0, first = 0;
+
+  void add(const redshift::TargetSet& set) {
+    for (const redshift::PreparedTarget& target : set.targets) {
+      if (target.absurd_pixels == 0) continue;
+      if (targets++ == 0) first = target.id;
+      bins += target.absurd_pixels;
+    }
+  }
+  void tell(const Observer& observer) const {
+    if (bins == 0) return;
+    observer.warn(
+        print("%ld bins of %ld targets (%ld first) are left out: their ivar is more than %g times "
+              "the median of their spectrum's",
+              bins, targets, first, redshift::PrepareOptions().most_ivar_ratio));
+  }
+};
+
 std::vector<RedshiftRow> RedshiftSearch::fit(std::size_t first, std::size_t last,
                                              Executor& executor, const Observer& observer,
                                              Tracer* tracer) {
@@ -217,6 +237,7 @@ std::vector<RedshiftRow> RedshiftSearch::fit(std::size_t first, std::size_t last
     inputs_.verify();
   }
   std::call_once(sky_known_, [&] { sky_ = measure_sky(executor); });
+  AbsurdBins absurd;
   std::future<TargetGroup> next = read(first);
   for (std::size_t g = first; g < last; ++g) {
     if (observer.stop_requested && observer.stop_requested()) {
@@ -236,6 +257,7 @@ std::vector<RedshiftRow> RedshiftSearch::fit(std::size_t first, std::size_t last
         fit_targets(group.targets, models_, job_.options, priors, given,
                     details ? KeepScan::kCoefficients : KeepScan::kNo, executor, scanner_, sky_);
     if (g == 0) warn_of_unused(fits, observer);
+    absurd.add(*fits.set);
     std::vector<RedshiftRow> rows;
     for (std::size_t t = low; t < high; ++t) {
       auto& candidates = fits.candidates[t - low];
@@ -253,6 +275,7 @@ std::vector<RedshiftRow> RedshiftSearch::fit(std::size_t first, std::size_t last
     std::move(rows.begin(), rows.end(), std::back_inserter(out));
     if (observer.progress) observer.progress("redshift", high, inputs_.ids().size());
   }
+  absurd.tell(observer);
   return out;
 }
 
