@@ -123,8 +123,10 @@ struct ImageFile {
                                    Verify verify = Verify::kYes);
 
 /// What simulate writes.
-void write_preproc(const std::string& path, const PreprocFile& frame, Overwrite overwrite);
-void write_psf(const std::string& path, const PsfFile& psf, Overwrite overwrite);
+void write_preproc(const std::string& path, const PreprocFile& frame, Overwrite overwrite,
+                   FilesTogether* together = nullptr);
+void write_psf(const std::string& path, const PsfFile& psf, Overwrite overwrite,
+               FilesTogether* together = nullptr);
 /// The PSF file `source`, of any kind, HDU by HDU with its traces and widths changed; `notes` are
 /// cards that the header with the PSF's keywords gets. Throws kUnsupported where the file has no
 /// room for the change.
@@ -140,7 +142,8 @@ struct TruthFile {
   Array2D<double> flux;      ///< electrons/Angstrom on it
   Table fibermap;
 };
-void write_truth(const std::string& path, const TruthFile& truth, Overwrite overwrite);
+void write_truth(const std::string& path, const TruthFile& truth, Overwrite overwrite,
+                 FilesTogether* together = nullptr);
 [[nodiscard]] TruthFile read_truth(const std::string& path, Verify verify = Verify::kYes);
 
 /// A DESI file of spectra, or of coadds: the same targets in several cameras.

@@ -157,17 +157,21 @@ TruthFile read_truth(const std::string& path, Verify verify) {
   return formats::parse_truth(fits::FitsReader::open(path, verify));
 }
 
-void write_truth(const std::string& path, const TruthFile& truth, Overwrite overwrite) {
+void write_truth(const std::string& path, const TruthFile& truth, Overwrite overwrite,
+                 FilesTogether* together) {
   HeaderCards flux = truth.header, wave;
   flux.set("BUNIT", "electron/Angstrom");
   wave.set("BUNIT", "Angstrom");
-  fits::write_fits(path, overwrite, [&](fits::FitsWriter& writer) {
-    writer.image("FLUX", std::span<const double>(truth.flux.data(), truth.flux.size()),
-                 {truth.flux.cols(), truth.flux.rows()}, fits::PixelType::kFloat64, flux);
-    writer.image("WAVELENGTH", std::span<const double>(truth.wave), {truth.wave.size()},
-                 fits::PixelType::kFloat64, wave);
-    if (truth.fibermap.rows > 0) writer.table("FIBERMAP", to_raw_table(truth.fibermap));
-  });
+  fits::write_fits(
+      path, overwrite,
+      [&](fits::FitsWriter& writer) {
+        writer.image("FLUX", std::span<const double>(truth.flux.data(), truth.flux.size()),
+                     {truth.flux.cols(), truth.flux.rows()}, fits::PixelType::kFloat64, flux);
+        writer.image("WAVELENGTH", std::span<const double>(truth.wave), {truth.wave.size()},
+                     fits::PixelType::kFloat64, wave);
+        if (truth.fibermap.rows > 0) writer.table("FIBERMAP", to_raw_table(truth.fibermap));
+      },
+      0, together);
 }
 
 }  // namespace fiberloom

@@ -167,20 +167,24 @@ void write_pixels(fits::FitsWriter& writer, const std::string& name, const Pixel
 
 }  // namespace
 
-void write_preproc(const std::string& path, const PreprocFile& frame, Overwrite overwrite) {
+void write_preproc(const std::string& path, const PreprocFile& frame, Overwrite overwrite,
+                   FilesTogether* together) {
   HeaderCards header = frame.header;
   if (frame.readnoise && !header.has("RDNOISE")) {
     header.set("RDNOISE", *frame.readnoise, "Read noise [RMS electrons/pixel]");
   }
-  fits::write_fits(path, overwrite, [&](fits::FitsWriter& writer) {
-    write_pixels(writer, "IMAGE", frame.ccd.image, header);
-    write_pixels(writer, "IVAR", frame.ccd.ivar, {});
-    if (!frame.mask.empty()) {
-      writer.compressed_mask("MASK", {frame.mask.data(), frame.mask.size()}, frame.mask.cols(),
-                             frame.mask.rows());
-    }
-    if (frame.fibermap) writer.table("FIBERMAP", *frame.fibermap);
-  });
+  fits::write_fits(
+      path, overwrite,
+      [&](fits::FitsWriter& writer) {
+        write_pixels(writer, "IMAGE", frame.ccd.image, header);
+        write_pixels(writer, "IVAR", frame.ccd.ivar, {});
+        if (!frame.mask.empty()) {
+          writer.compressed_mask("MASK", {frame.mask.data(), frame.mask.size()}, frame.mask.cols(),
+                                 frame.mask.rows());
+        }
+        if (frame.fibermap) writer.table("FIBERMAP", *frame.fibermap);
+      },
+      0, together);
 }
 
 void write_mask(const std::string& path, const Array2D<std::uint32_t>& mask, Overwrite overwrite,

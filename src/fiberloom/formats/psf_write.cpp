@@ -115,7 +115,8 @@ void write_trace(fits::FitsWriter& writer, const char* name, const LegendreSerie
 
 }  // namespace
 
-void write_psf(const std::string& path, const PsfFile& psf, Overwrite overwrite) {
+void write_psf(const std::string& path, const PsfFile& psf, Overwrite overwrite,
+               FilesTogether* together) {
   const PsfModel& m = psf.model;
   if (m.shape) {
     throw Error(Status::kUnsupported, path + ": a PSF of kind " + m.shape->kind() +
@@ -140,11 +141,14 @@ void write_psf(const std::string& path, const PsfFile& psf, Overwrite overwrite)
   set_common(y, m, m.y);
   x.set("PSFTYPE", "GAUSS-HERMITE");
   x.set("PSFVER", 3);
-  fits::write_fits(path, overwrite, [&](fits::FitsWriter& writer) {
-    write_trace(writer, "XTRACE", m.x, x);
-    write_trace(writer, "YTRACE", m.y, y);
-    writer.table("PSF", table);
-  });
+  fits::write_fits(
+      path, overwrite,
+      [&](fits::FitsWriter& writer) {
+        write_trace(writer, "XTRACE", m.x, x);
+        write_trace(writer, "YTRACE", m.y, y);
+        writer.table("PSF", table);
+      },
+      0, together);
 }
 
 }  // namespace fiberloom

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "fiberloom/simulate/simulated_psf.hpp"
 #include "fiberloom/status.hpp"
@@ -106,9 +107,12 @@ void check_fibers(const SimulateJob& job, const PsfModel& psf, const Observer& o
 }
 
 /// Of a kind that no writer has: the file that was given, HDU by HDU.
-void write_camera_psf(const SimulateJob& job, const PsfFile& psf, const std::string& path) {
-  if (psf.model.shape) return write_moved_psf(path, job.psf, job.verify, {}, {}, job.overwrite);
-  write_psf(path, psf, job.overwrite);
+void write_camera_psf(const SimulateJob& job, const PsfFile& psf, const std::string& path,
+                      FilesTogether& together) {
+  if (psf.model.shape) {
+    return write_moved_psf(path, job.psf, job.verify, {}, {}, job.overwrite, &together);
+  }
+  write_psf(path, psf, job.overwrite, &together);
 }
 
 /// A PSF that was given and does not fit is named with its file.
@@ -123,7 +127,7 @@ SimulatedExposure expose(const SimulateJob& job, const PsfModel& psf, const Expo
 }
 
 void write_exposure(const SimulateJob& job, const ExposureOptions& o, SimulatedExposure&& e,
-                    SimulateSummary& summary) {
+                    SimulateSummary& summary, FilesTogether& together) {
   const auto nlit = e.truth_flux.rows();
   PreprocFile frame;
   frame.header = exposure_header(o, e.camera);
@@ -132,7 +136,7 @@ void write_exposure(const SimulateJob& job, const ExposureOptions& o, SimulatedE
   frame.readnoise = o.readnoise_e;
   frame.fibermap = make_fibermap(e.targets, nlit, TruthColumns::kNo);
   const std::string preproc = file_path(job, "preproc", e.camera, o.expid);
-  write_preproc(preproc, frame, job.overwrite);
+  write_preproc(preproc, frame, job.overwrite, &together);
   summary.files.push_back(preproc);
 
   e.targets.resize(nlit);
@@ -142,7 +146,7 @@ void write_exposure(const SimulateJob& job, const ExposureOptions& o, SimulatedE
   truth.flux = std::move(e.truth_flux);
   truth.fibermap = to_table(make_fibermap(e.targets, nlit, TruthColumns::kYes));
   const std::string path = file_path(job, "truth", e.camera, o.expid);
-  write_truth(path, truth, job.overwrite);
+  write_truth(path, truth, job.overwrite, &together);
   summary.files.push_back(path);
 }
 
@@ -260,6 +264,7 @@ SimulateSummary simulate_cameras(const SimulateJob& job, Executor& executor,
   remove_dead_temporaries(files);
   for (const std::string& path : files) check_output(path, job.overwrite);
   SimulateSummary summary;
+  std::optional<FolderOf> folder;
   Progress progress(observer, cameras.size() * static_cast<std::size_t>(job.exposures),
                     std::max(job.nspec, 1));
   for (std::size_t c = 0; c < cameras.size(); ++c) {
@@ -279,12 +284,14 @@ SimulateSummary simulate_cameras(const SimulateJob& job, Executor& executor,
       SimulatedExposure e = expose(job, psf.model, o, executor, progress.inside());
       compute.stop();
       const Span write(tracer, "write");
+      FilesTogether together;
       if (exposure == 1) {  // not before the PSF has shown that it will do
-        make_folders(job.directory);
         summary.files.push_back(psf_path(job, job.cameras[c]));
-        write_camera_psf(job, psf, summary.files.back());
+        if (!folder) folder.emplace(summary.files.back());
+        write_camera_psf(job, psf, summary.files.back(), together);
       }
-      write_exposure(job, o, std::move(e), summary);
+      write_exposure(job, o, std::move(e), summary, together);
+      together.commit();
       progress.next();
     }
   }

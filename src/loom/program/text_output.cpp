@@ -19,7 +19,7 @@ void check_text_outputs(std::span<const NamedFile> files) {
 
 void write_text(const std::string& path, const std::string& text) {
   if (path == "-") return put(text);
-  make_folder_of(path);
+  const FolderOf folder(path);
   remove_dead_temporaries(std::array{path});
   write_whole(path, text, Overwrite::kYes);
 }

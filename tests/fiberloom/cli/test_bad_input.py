@@ -232,6 +232,16 @@ class BadOutput(Case):
         self.assertEqual({path.read_bytes() for path in (self.frame, *outputs.values())}, {b"old"})
         self.assertEqual(len(self.files()), 1 + len(outputs))
 
+    def test_a_disk_that_fills_leaves_an_old_camera_as_it_was(self):
+        names = ("psf-r0.fits", "preproc-r0-00000001.fits", "truth-r0-00000001.fits")
+        for old in (False, True):
+            for name in names if old else ():
+                (self.out / name).write_bytes(b"old")
+            result = self.program("simulate", "-o", self.out, "--nspec", 5, "--quiet", file_limit=2_000_000)
+            self.assertEqual((result.returncode, len(result.stderr.splitlines())), (31, 1), result.stderr)
+            self.assertEqual(self.files(), sorted(names) if old else [])
+        self.assertEqual({(self.out / name).read_bytes() for name in names}, {b"old"})
+
     def test_a_folder_that_was_made_for_nothing_goes_again(self):
         frame = self.out / "new" / "folder" / "frame.fits"
         result = self.extract("--quiet", "-m", self.out / "other" / "model.fits", output=frame, file_limit=20000)
