@@ -137,6 +137,7 @@ def test_by_tomopys_names(striped):
     assert found.dtype == factors.dtype and np.flatnonzero(found).tolist() == [50]
 
 
+@pytest.mark.filterwarnings("ignore:.* changes nothing with method")  # what others of the methods take
 @pytest.mark.parametrize("method", ["osem", "ospml_quad", "ospml_hybrid", "bart"])
 def test_blocks_are_of_the_projections_that_are_named(integrals, theta, method):
     one = integrals[:, :1]
