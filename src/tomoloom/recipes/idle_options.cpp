@@ -23,6 +23,7 @@ struct Belongs {
   const char* words;
 };
 
+// Long: a table, in the order in which an option is held against its rows.
 const std::vector<Belongs>& table() {
   static const std::vector<Belongs> kAll{
       {"filter", false, "method", kFiltering, {}, "--method exact, gridrec or fbp"},

@@ -178,9 +178,8 @@ class Preview {
     scan_->frames(layout.data, 0, 1, 0, layout.rows, first);
     double most = 0;
     for (const auto count : first.counts) most = std::max(most, static_cast<double>(count));
-    for (const auto count : first.floats) {
+    for (const auto count : first.floats)
       if (std::isfinite(count)) most = std::max(most, static_cast<double>(count));
-    }
     return most > 0 ? most : 1;
   }
 

@@ -309,15 +309,13 @@ void RedshiftInputs::make_tables(const Observer& observer) {
 /// Of coadds: the first row of each target, all exposures of all files.
 void RedshiftInputs::stack_tables(const Observer& observer) {
   std::vector<std::vector<std::size_t>> first(files_.size());
-  std::vector<std::pair<std::size_t, std::size_t>> place(
-      asked_.ids.size());  // file, row of its part
+  std::vector<std::pair<std::size_t, std::size_t>> place;  // file, row of its part
   for (std::size_t t = 0; t < asked_.ids.size(); ++t) {
     for (const At& at : asked_.rows[t]) {
-      const std::vector<std::size_t> row{at.row};
-      zwarn[t] |= zwarn_of(files_[at.file].fibermap->take(row)).front();
+      zwarn[t] |= zwarn_of(files_[at.file].fibermap->take(std::vector{at.row})).front();
     }
     const At& at = asked_.rows[t].front();
-    place[t] = {at.file, first[at.file].size()};
+    place.emplace_back(at.file, first[at.file].size());
     first[at.file].push_back(at.row);
   }
   std::vector<Table> maps, exposures;
@@ -325,9 +323,8 @@ void RedshiftInputs::stack_tables(const Observer& observer) {
   std::vector<std::size_t> offset;
   std::size_t rows = 0;
   const std::unordered_set<std::int64_t> wanted(asked_.ids.begin(), asked_.ids.end());
-  for (std::size_t f = 0; f < files_.size(); ++f) {
+  for (std::size_t f = 0; f < files_.size(); rows += first[f++].size()) {
     offset.push_back(rows);
-    rows += first[f].size();
     maps.push_back(files_[f].fibermap->take(first[f]));
     columns_.add(files_[f].path(), maps.back());
     if (!files_[f].exp_fibermap) continue;
