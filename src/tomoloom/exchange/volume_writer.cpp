@@ -15,10 +15,17 @@ VolumeWriter::VolumeWriter(const std::string& path, Overwrite overwrite, const V
   if (making) prepare_part(path, *making);
   writer_.emplace(path, overwrite, making ? hdf5::Unfinished::kStays : hdf5::Unfinished::kVanishes);
   if (writer_->continues()) return;
-  make_sets(shape, notes);
-  if (!record_) return;
-  writer_->sync();
-  record_->start();
+  try {
+    make_sets(shape, notes);
+    if (!record_) return;
+    writer_->sync();
+    record_->start();
+  } catch (...) {  // nothing is in it yet that one could go on from
+    writer_.reset();
+    std::error_code ignored;
+    if (record_) std::filesystem::remove(part_, ignored);
+    throw;
+  }
 }
 
 /// What an earlier run of another making has left goes; that of the same making must be readable.

@@ -49,7 +49,8 @@ class Outputs(Case):
         new, volume = self.out / "new" / "further", self.inputs / "whole.h5"
         self.ok("recon", self.scan, "-o", volume, "--quiet")
         for words in (("view", volume, "-o", new / "page.html"), ("recon", self.scan, "-o", new / "volume.zarr"), ("recon", self.scan, "-o", new / "slices", "--format", "tiff"),
-                      ("recon", self.scan, "-o", new / "volume.h5"), ("simulate", "-o", new / "scan.h5", "--columns", 64, "--rows", 4)):
+                      ("recon", self.scan, "-o", new / "volume.h5"),
+                      ("recon", self.scan, "-o", new / "volume.h5", "--resume"), ("simulate", "-o", new / "scan.h5", "--columns", 64, "--rows", 4)):
             done = subprocess.run([PROGRAM, *map(str, words), "--quiet"], capture_output=True, text=True, timeout=120, preexec_fn=small_disk)
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (31, 1), done.stderr)
             self.assertEqual(list(self.out.iterdir()), [])
