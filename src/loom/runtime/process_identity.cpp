@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <optional>
 #include <random>
 #include <sstream>
 
@@ -17,10 +18,11 @@ namespace loom {
 namespace {
 
 /// Field 22 of /proc/PID/stat; the name in field 2 may hold anything, so count from its ')'. A
-/// zombie counts as gone: it does no more work.
-std::uint64_t start_time(long pid) {
+/// zombie counts as gone: it does no more work. Nothing: this process may not see it (hidepid), or
+/// there is no /proc.
+std::optional<std::uint64_t> start_time(long pid) {
   const auto line = first_line("/proc/" + std::to_string(pid) + "/stat");
-  if (!line) return 0;
+  if (!line) return std::nullopt;
   const auto close = line->rfind(')');
   if (close == std::string::npos) return 0;
   std::istringstream in(line->substr(close + 1));
@@ -48,14 +50,15 @@ ProcessIdentity this_process() {
   me.host = host.data();
   me.machine = machine();
   me.pid = ::getpid();
-  me.start = start_time(me.pid);
+  me.start = start_time(me.pid).value_or(0);
   return me;
 }
 
 Liveness liveness(const ProcessIdentity& process) {
   if (process.machine != machine()) return Liveness::kElsewhere;
   if (::kill(static_cast<pid_t>(process.pid), 0) != 0 && errno == ESRCH) return Liveness::kGone;
-  return start_time(process.pid) == process.start ? Liveness::kAlive : Liveness::kGone;
+  return start_time(process.pid).value_or(process.start) == process.start ? Liveness::kAlive
+                                                                          : Liveness::kGone;
 }
 
 std::string unique_id() {
