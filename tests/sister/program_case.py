@@ -9,6 +9,8 @@ import unittest
 
 PROGRAM = os.environ.get("SISTER_PROGRAM", "")
 NAME = pathlib.Path(PROGRAM).name
+# A sanitizer keeps what was freed, and has shadows of its own: what is resident then tells nothing of a plan.
+MEMORY_TELLS = "FIBERLOOM_TEST_SLOWER" not in os.environ
 
 
 class ProgramCase(unittest.TestCase):
@@ -34,6 +36,12 @@ class ProgramCase(unittest.TestCase):
         self.assertEqual(len(errors), 1, done.stderr)
         self.assertIn(part, errors[0])
         return done
+
+    def keeps_to(self, plan, memory):
+        """What was resident at most is below what was foreseen, where that tells something."""
+        self.assertGreater(memory[plan], 0)
+        if MEMORY_TELLS:
+            self.assertLess(memory["peak_bytes"], memory[plan])
 
 
 class InputCase(ProgramCase):

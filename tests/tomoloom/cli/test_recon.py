@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A scan into a volume, by the program."""
 import json
-import os
 import pathlib
 import resource
 import signal
@@ -10,6 +9,7 @@ import subprocess
 import time
 import unittest
 
+from program_case import MEMORY_TELLS
 from run_tomoloom import PROGRAM, Case
 
 
@@ -85,9 +85,7 @@ class Recon(Case):
                 "--arc", 360, "--tilt", 6, "--photons", 0)
         command = ("recon", scan, "-o", self.volume, "--method", "fbp", "--mask", 0, "--quiet")
         self.ok(*command, "--tilt", 6, "--json", self.out / "s.json")
-        memory = json.loads((self.out / "s.json").read_text())["memory"]
-        if "FIBERLOOM_TEST_SLOWER" not in os.environ:  # a sanitizer keeps what was freed
-            self.assertLess(memory["peak_bytes"], memory["estimate_bytes"])
+        self.keeps_to("estimate_bytes", json.loads((self.out / "s.json").read_text())["memory"])
         self.ok("compare", self.volume, truth, "--circle", 0.9, "--max-relative", 0.3)
         whole = self.volume.read_bytes()
         self.ok(*command, "--tilt", 6, "--threads", 3)
@@ -118,9 +116,7 @@ class Recon(Case):
         for method in ("cgls", "tikh"):
             self.ok(*command, method, "--tilt", 8, "--json", self.out / "s.json")
             self.ok("compare", self.volume, truth, "--circle", 0.9, "--max-relative", 0.3)
-            memory = json.loads((self.out / "s.json").read_text())["memory"]
-            if "FIBERLOOM_TEST_SLOWER" not in os.environ:  # a sanitizer keeps what was freed
-                self.assertLess(memory["peak_bytes"], memory["estimate_bytes"])
+            self.keeps_to("estimate_bytes", json.loads((self.out / "s.json").read_text())["memory"])
             whole = self.volume.read_bytes()
             self.ok(*command, method, "--tilt", 8, "--threads", 3)
             self.assertEqual(self.volume.read_bytes(), whole)
@@ -205,7 +201,7 @@ class Recon(Case):
         self.assertEqual(run.returncode, 50, errors)
         self.assertEqual(sorted(path.name for path in self.out.iterdir()), ["big.h5"])
 
-    @unittest.skipIf("FIBERLOOM_TEST_SLOWER" in os.environ, "a sanitizer keeps what was freed")
+    @unittest.skipUnless(MEMORY_TELLS, "a sanitizer keeps what was freed")
     def test_the_peak_is_not_above_the_estimate(self):
         big = self.out / "big.h5"
         self.ok("simulate", "-o", big, "--columns", 384, "--rows", 96, "--angles", 200, "--phantom", "disc", "--quiet")
