@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 #include "skyloom/foundation.hpp"
 
@@ -40,6 +41,24 @@ inline void solve_cholesky(const double* factor, std::size_t n, std::size_t stri
     for (std::size_t c = r + 1; c < n; ++c) b[r] -= factor[c * stride + r] * b[c];
     b[r] /= factor[r * stride + r];
   }
+}
+
+/// L^-1 of a lower triangle, [n][n].
+[[nodiscard]] inline std::vector<double> inverse_of_factor(const std::vector<double>& factor,
+                                                           std::size_t n) {
+  std::vector<double> out(n * n, 0.0);
+  for (std::size_t r = 0; r < n; ++r) {
+    double* const mine = out.data() + r * n;
+    for (std::size_t k = 0; k < r; ++k) {
+      const double of = factor[r * n + k];
+      const double* const other = out.data() + k * n;
+      for (std::size_t c = 0; c <= k; ++c) mine[c] -= of * other[c];
+    }
+    const double pivot = factor[r * n + r];
+    for (std::size_t c = 0; c < r; ++c) mine[c] /= pivot;
+    mine[r] = 1 / pivot;
+  }
+  return out;
 }
 
 }  // namespace skyloom

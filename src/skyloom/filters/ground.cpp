@@ -2,56 +2,18 @@
 #include "skyloom/filters/ground.hpp"
 
 #include <algorithm>
-#include <cmath>
 
-#include "loom/base/error.hpp"
-#include "loom/base/print.hpp"
 #include "skyloom/filters/dense_cholesky.hpp"
 #include "skyloom/filters/legendre.hpp"
 #include "skyloom/good_sample.hpp"
-#include "skyloom/pointing/angle.hpp"
 
 namespace skyloom {
 
 GroundFilter::GroundFilter(const GroundTemplate& options, std::span<const double> azimuth)
     : options_(options),
       polynomials_(options.bin_deg > 0 || !options.order ? 0 : *options.order + 1),
-      trends_(options.trend.value_or(0)) {
-  const std::size_t n = azimuth.size();
-  place_.assign(n, 0);
-  if (n == 0) return;
-  const auto [low, high] = std::minmax_element(azimuth.begin(), azimuth.end());
-  // of a telescope that goes around and around it is the azimuth modulo a turn that counts
-  const bool around = *high - *low > kTurn;
-  const double from = around ? 0 : *low, width = around ? kTurn : *high - *low;
-  const auto folded = [&](double a) { return around ? a - kTurn * std::floor(a / kTurn) : a; };
-  if (polynomials_ > 0) {
-    phase_.resize(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      phase_[i] = width > 0 ? 2 * (folded(azimuth[i]) - from) / width - 1 : 0;
-    }
-    bins_ = 1;
-  } else {
-    const double bin = options.bin_deg * kDegree, first = std::floor(from / bin);
-    const double count = std::floor((from + width) / bin) - first + 1;
-    if (!(count <= static_cast<double>(kMostGroundBins))) {
-      throw Error(Status::kUsage,
-                  print("--ground-bins %g: %g bins of azimuth: expected %zu at most",
-                        options.bin_deg, count, kMostGroundBins));
-    }
-    bins_ = static_cast<std::size_t>(count);
-    for (std::size_t i = 0; i < n; ++i) {
-      const double at = std::floor(folded(azimuth[i]) / bin) - first;
-      place_[i] = static_cast<std::uint32_t>(std::clamp(at, 0.0, count - 1));
-    }
-  }
-  if (!options.split) return;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double change = azimuth[std::min(i + 1, n - 1)] - azimuth[i == 0 ? 0 : i - 1];
-    if (change < 0) place_[i] += static_cast<std::uint32_t>(bins_);
-  }
-  bins_ *= 2;
-}
+      trends_(options.trend.value_or(0)),
+      at_(ground_places(options, azimuth)) {}
 
 /// Normal equations of dense columns (trends, and polynomials of azimuth for each sweep's way) with
 /// bins, which are taken out of them first: a bin's own equation is one number.
@@ -63,7 +25,7 @@ class GroundFilter::Fit {
         values_(values),
         flags_(flags),
         dense_(filter.trends_ + filter.polynomials_ * (filter.options_.split ? 2 : 1)),
-        binned_(filter.polynomials_ == 0 ? filter.bins_ : 0),
+        binned_(filter.polynomials_ == 0 ? filter.at_.bins : 0),
         matrix_(dense_ * dense_, 0.0),
         coupling_(binned_ * dense_, 0.0),
         counts_(binned_, 0.0),
@@ -128,7 +90,7 @@ class GroundFilter::Fit {
   /// Samples of bins that no good sample is in.
   void flag_unknown(std::span<std::uint8_t> flags) const {
     for (std::size_t i = 0; i < flags.size() && binned_ > 0; ++i) {
-      if (counts_[filter_.place_[i]] == 0) flags[i] = 1;
+      if (counts_[filter_.at_.place[i]] == 0) flags[i] = 1;
     }
   }
 
@@ -142,10 +104,10 @@ class GroundFilter::Fit {
       legendre(x, trends + 1, scratch_.data());
       std::copy_n(scratch_.data() + 1, trends, row_.data());
     }
-    const std::uint32_t bin = filter_.place_[i];
+    const std::uint32_t bin = filter_.at_.place[i];
     if (orders == 0) return bin;
     std::fill(row_.begin() + static_cast<std::ptrdiff_t>(trends), row_.end(), 0.0);
-    legendre(filter_.phase_[i], orders, row_.data() + trends + bin * orders);
+    legendre(filter_.at_.phase[i], orders, row_.data() + trends + bin * orders);
     return bin;
   }
 

@@ -5,25 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <vector>
 
-#include "skyloom/foundation.hpp"
+#include "skyloom/filters/ground_places.hpp"
 
 namespace skyloom {
-
-struct GroundTemplate {
-  std::optional<std::size_t> order = {};  ///< Legendre polynomials of azimuth, from 0 on
-  double bin_deg = 0;                     ///< or bins of azimuth, so wide; 0: polynomials
-  std::optional<std::size_t> trend =
-      5;  ///< polynomials of time from order 1 on, fitted beside them and left in the samples
-  bool split = false;  ///< sweeps to growing and to falling azimuths each have their own
-  [[nodiscard]] bool any() const noexcept { return order || bin_deg > 0; }
-};
-
-/// Most templates: equations are dense in polynomials, and sparse in bins.
-inline constexpr std::size_t kMostGroundOrder = 30, kMostGroundBins = 100'000;
 
 /// The templates of an observation, for all of its detectors. Keeps four to twelve bytes a sample.
 class GroundFilter {
@@ -41,9 +27,8 @@ class GroundFilter {
  private:
   class Fit;
   GroundTemplate options_;
-  std::size_t polynomials_ = 0, trends_ = 0, bins_ = 0;
-  std::vector<double> phase_;         ///< of azimuth, -1 to 1; empty: bins
-  std::vector<std::uint32_t> place_;  ///< the bin of each sample; with polynomials: which sweep
+  std::size_t polynomials_ = 0, trends_ = 0;
+  GroundPlaces at_;
 };
 
 }  // namespace skyloom

@@ -10,7 +10,7 @@ MapData::MapData(const TodSource& source, const MapJob& job, const Observer& obs
     return;
   }
   // what is sharp, and what turns with the plate, is looked for while it is so
-  FilterOptions behind = job.filters;
+  FilterOptions behind = job.filters;  // fitted together where that is asked for
   behind.deglitch = {};
   behind.plate = {};
   filter(before_, {.deglitch = job.filters.deglitch, .plate = job.filters.plate});

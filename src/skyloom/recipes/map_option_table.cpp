@@ -204,6 +204,21 @@ const OptionRow<MapJob> kMapRows[] = {
      .text = "of the polynomial that is taken out of each detector in each observation",
      .field = [](MapJob& j) { return order_field(&j.filters.polynomial, kMostPolynomial); },
      .value = "N"},
+    {.key = "joint",
+     .names = "--joint",
+     .group = kMapOptions,
+     .text = "harmonics of the plate, ground and polynomials are fitted together, in one solution "
+             "for each detector and observation; without trends beside them",
+     .field = [](MapJob& j) -> OptionField { return &j.filters.joint.on; }},
+    {.key = "joint_rcond",
+     .names = "--joint-rcond",
+     .group = kMapOptions,
+     .text =
+         "where the reciprocal condition number of that fit is lower, what is hardly determined "
+         "is not fitted; -X: where it is below X, the detector is left out",
+     .field = [](MapJob& j) -> OptionField { return &j.filters.joint.least_reciprocal; },
+     .interval = between(-1, 1),
+     .shows_default = true},
     {.key = "common_mode",
      .names = "--common-mode",
      .group = kMapOptions,

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
 #include "skyloom/recipes/gls_maps.hpp"
 #include "skyloom/status.hpp"
 
@@ -37,6 +38,44 @@ void check_plate_options(const MapJob& job) {
                                   ": expected one of them");
 }
 
+/// What is fitted together, and what is told of that fit.
+void check_joint_options(const MapJob& job) {
+  const JointOptions &joint = job.filters.joint, usual;
+  if (!joint.on) {
+    if (joint.least_reciprocal == usual.least_reciprocal) return;
+    throw Error(Status::kUsage, "--joint-rcond: expected --joint, which it is of");
+  }
+  const FilterOptions& filters = job.filters;
+  JointWishes wishes = filters.together();
+  if (job.demodulation.on) wishes.plate = {};  // it goes before the samples are demodulated
+  if (!wishes.any()) {
+    throw Error(Status::kUsage,
+                std::string("--joint: expected --poly-order, --ground-order, --ground-bins") +
+                    (job.demodulation.on ? "" : " or --hwp-harmonics") +
+                    ", which it fits together");
+  }
+  const GroundTemplate no_ground;
+  const HarmonicTemplate no_plate;
+  const struct {
+    bool asked;
+    const char* name;
+  } trends[] = {{wishes.ground.trend && wishes.ground.trend != no_ground.trend, "--ground-trend"},
+                {wishes.plate.trend && wishes.plate.trend != no_plate.trend, "--hwp-trend"},
+                {wishes.plate.detrend, "--hwp-detrend"}};
+  for (const auto& each : trends) {
+    if (!each.asked) continue;
+    throw Error(Status::kUsage, std::string("--joint with ") + each.name +
+                                    ": expected one of them, it fits no trends");
+  }
+  if (wishes.ground.order && *wishes.ground.order < lowest_ground_order(wishes)) {
+    throw Error(
+        Status::kUsage,
+        print("--joint: --ground-order %zu: expected more than --poly-order, %zu: orders of "
+              "azimuth to that are not fitted",
+              *wishes.ground.order, *wishes.polynomial));
+  }
+}
+
 /// Options that would be passed over.
 void check_options(const MapJob& job) {
   if (job.prior && job.step_s == 0) {
@@ -63,6 +102,7 @@ void check_options(const MapJob& job) {
                                     ": expected --deglitch, which it is of");
   }
   check_plate_options(job);
+  check_joint_options(job);
   const GroundTemplate& ground = job.filters.ground;
   if (ground.order && ground.bin_deg > 0) {
     throw Error(Status::kUsage, "--ground-order with --ground-bins: expected one of them");

@@ -24,6 +24,21 @@ std::vector<Stretch> stretches_of(const Observation& at) {
   return at.stretches.empty() ? std::vector<Stretch>{{0, at.samples}} : at.stretches;
 }
 
+/// What fitting together takes in a thread: at most.
+double joint_bytes(const Observation& at, const JointWishes& wishes, const GroundMotion* moved) {
+  double shared = wishes.plate.drift ? 4.0 : 2.0;
+  shared *= static_cast<double>(wishes.plate.harmonics);
+  if (wishes.ground.any() && moved != nullptr) {
+    const GroundPlaces places = ground_places(wishes.ground, moved->azimuth);
+    const bool bins = places.phase.empty();
+    shared += static_cast<double>(places.bins * (bins ? 1 : *wishes.ground.order + 1));
+  }
+  const double own = wishes.polynomial ? static_cast<double>(*wishes.polynomial) + 1 : 0;
+  return JointFilter::work_bytes(static_cast<double>(at.samples), own,
+                                 std::min(shared, static_cast<double>(kMostShared)),
+                                 static_cast<double>(stretches_of(at).size()));
+}
+
 /// A stretch that a filter could not be fitted to.
 std::size_t leave_out(std::span<std::uint8_t> flags) {
   const std::size_t counts = all_flagged(flags) ? 0 : 1;
@@ -41,6 +56,7 @@ FilteredTod::Counts FilteredTod::read_own(std::size_t number, const Boresight& b
                                           std::span<const Signal> signals) const {
   source_.read(number, boresight, first, signals);
   Counts counts;
+  if (joint_) return read_together(observation(number), signals);
   const std::vector<Stretch> stretches = stretches_of(observation(number));
   for (const Signal& signal : signals) take_plate(stretches, signal, counts);
   for (const Signal& signal : signals) {
@@ -62,6 +78,24 @@ FilteredTod::Counts FilteredTod::read_own(std::size_t number, const Boresight& b
   return counts;
 }
 
+FilteredTod::Counts FilteredTod::read_together(const Observation& at,
+                                               std::span<const Signal> signals) const {
+  Counts counts;
+  std::vector<double> without_plate;
+  for (const Signal& signal : signals) {
+    if (options_.deglitch.any()) {
+      // the harmonics of each stretch would not be those of the fit: glitches are looked for in a
+      // copy
+      without_plate.assign(signal.values.begin(), signal.values.end());
+      Counts of_glitches;
+      take_plate(stretches_of(at), {without_plate, signal.flags}, of_glitches);
+      counts.glitches += of_glitches.glitches;
+    }
+    counts.failed += joint_->subtract(signal.values, signal.flags);
+  }
+  return counts;
+}
+
 void FilteredTod::take_plate(std::span<const Stretch> stretches, const Signal& signal,
                              Counts& counts) const {
   for (std::size_t s = 0; s < stretches.size(); ++s) {
@@ -71,23 +105,56 @@ void FilteredTod::take_plate(std::span<const Stretch> stretches, const Signal& s
       if (plate_) (void)plate_->subtract(s, signal.values, signal.flags);  // said below
       counts.glitches += flag_glitches(options_.deglitch, signal.values.subspan(first, n), flags);
     }
-    if (plate_ && !plate_->subtract(s, signal.values, signal.flags)) {
+    if (plate_ && !joint_ && !plate_->subtract(s, signal.values, signal.flags)) {
       counts.failed += leave_out(flags);
     }
   }
 }
 
-void FilteredTod::set_plate(const Observation& at, const Boresight& boresight) const {
+std::span<const double> FilteredTod::turning_angles(const Observation& at,
+                                                    const Boresight& boresight) const {
   const std::string wish = "--hwp-harmonics";
   const std::span<const double> angles = plate_angles(boresight, at.samples, at.name, wish);
   check_plate_rate(plate_turns(angles, at.name, wish),
                    static_cast<double>(options_.plate.harmonics), at.plane.rate_hz, at.name, wish);
-  plate_ = std::make_unique<const HarmonicFilter>(options_.plate, angles, stretches_of(at));
+  return angles;
+}
+
+void FilteredTod::set_filters(std::size_t number, const Boresight& boresight) const {
+  const Observation& at = observation(number);
+  const std::vector<Stretch> stretches = stretches_of(at);
+  std::span<const double> angles, azimuth;
+  if (options_.plate.any()) angles = turning_angles(at, boresight);
+  const auto moved = motion(number);
+  if (options_.ground.any()) {
+    if (!moved || moved->azimuth.size() != at.samples) {
+      throw Error(Status::kMissingHdu,
+                  at.name + ": no azimuths, which a filter of the ground asks for");
+    }
+    azimuth = moved->azimuth;
+  }
+  const bool together = options_.joint.on;
+  if (options_.plate.any() && (!together || options_.deglitch.any())) {
+    plate_ = std::make_unique<const HarmonicFilter>(options_.plate, angles, stretches);
+  }
+  if (options_.ground.any() && !together) {
+    ground_ = std::make_unique<const GroundFilter>(options_.ground, azimuth);
+  }
+  if (together && options_.together().any()) {
+    joint_ = std::make_unique<const JointFilter>(options_.joint, options_.together(), azimuth,
+                                                 angles, stretches);
+  }
 }
 
 std::size_t FilteredTod::work_bytes() const {
-  return source_.work_bytes() +
-         (options_.deglitch.any() ? 4 * sizeof(double) * longest_observation(*this) : 0);
+  std::size_t of_sample = options_.deglitch.any() ? 4 * sizeof(double) : 0;
+  if (options_.joint.on && options_.deglitch.any()) of_sample += sizeof(double);  // a copy
+  double fits = 0;
+  for (std::size_t i = 0; i < observations() && options_.joint.on; ++i) {
+    fits = std::max(fits, joint_bytes(observation(i), options_.together(), motion(i).get()));
+  }
+  return source_.work_bytes() + of_sample * longest_observation(*this) +
+         static_cast<std::size_t>(fits);
 }
 
 std::size_t FilteredTod::shared_bytes() const {
@@ -98,15 +165,7 @@ std::size_t FilteredTod::shared_bytes() const {
 void FilteredTod::prepare(std::size_t number, const Boresight& boresight, Executor& executor,
                           const Observer& observer) const {
   source_.prepare(number, boresight, executor, observer);
-  if (options_.plate.any()) set_plate(observation(number), boresight);
-  if (options_.ground.any()) {
-    const auto moved = motion(number);
-    if (!moved || moved->azimuth.size() != observation(number).samples) {
-      throw Error(Status::kMissingHdu, observation(number).name +
-                                           ": no azimuths, which a filter of the ground asks for");
-    }
-    ground_ = std::make_unique<const GroundFilter>(options_.ground, moved->azimuth);
-  }
+  set_filters(number, boresight);
   if (!options_.common_mode) return;
   const std::size_t samples = observation(number).samples;
   const std::size_t detectors = observation(number).plane.detectors.size();
@@ -151,6 +210,7 @@ void FilteredTod::read(std::size_t number, const Boresight& boresight, std::size
 void FilteredTod::rest() const {
   source_.rest();
   plate_.reset();
+  joint_.reset();
   ground_.reset();
   std::vector<double>().swap(common_);
 }

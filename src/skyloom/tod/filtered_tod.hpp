@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Time-ordered data of another source, filtered as they are read: glitches are flagged, then goes
 // what turns with a half-wave plate, then what depends on the azimuth, then polynomials of each
-// detector, then what all detectors have in common.
+// detector, or all three of them together; then what all detectors have in common.
 #pragma once
 
 #include <atomic>
@@ -13,6 +13,7 @@
 #include "skyloom/filters/deglitch.hpp"
 #include "skyloom/filters/ground.hpp"
 #include "skyloom/filters/harmonics.hpp"
+#include "skyloom/filters/joint.hpp"
 #include "skyloom/tod/observation.hpp"
 
 namespace skyloom {
@@ -22,9 +23,15 @@ struct FilterOptions {
   HarmonicTemplate plate = {};
   GroundTemplate ground = {};
   std::optional<std::size_t> polynomial = {};  ///< its order; none: no such filter
+  JointOptions joint =
+      {};  ///< on: plate, ground and polynomials are fitted together, without trends
   bool common_mode = false;  ///< the mean of all detectors at a sample is taken out of each
   [[nodiscard]] bool any() const noexcept {
     return deglitch.any() || plate.any() || ground.any() || polynomial || common_mode;
+  }
+  /// What is fitted together, where that is on.
+  [[nodiscard]] JointWishes together() const {
+    return {.polynomial = polynomial, .ground = ground, .plate = plate};
   }
 };
 
@@ -59,6 +66,9 @@ class FilteredTod final : public TodSource {
   void read(std::size_t number, const Boresight& boresight, std::size_t first,
             std::span<const Signal> signals) const override;
   [[nodiscard]] std::size_t group() const override { return source_.group(); }
+  [[nodiscard]] const JointFilter* joint(std::size_t /*number*/) const override {
+    return joint_.get();
+  }
   [[nodiscard]] std::size_t work_bytes() const override;
   [[nodiscard]] std::size_t shared_bytes() const override;
   void rest() const override;
@@ -76,7 +86,10 @@ class FilteredTod final : public TodSource {
   Counts read_own(std::size_t number, const Boresight& boresight, std::size_t first,
                   std::span<const Signal> signals) const;
 
-  void set_plate(const Observation& at, const Boresight& boresight) const;
+  [[nodiscard]] std::span<const double> turning_angles(const Observation& at,
+                                                       const Boresight& boresight) const;
+  void set_filters(std::size_t number, const Boresight& boresight) const;
+  [[nodiscard]] Counts read_together(const Observation& at, std::span<const Signal> signals) const;
   /// Glitches, and the plate's harmonics. A plate's signal would be all that glitches are measured
   /// by, so it goes before as well as behind.
   void take_plate(std::span<const Stretch> stretches, const Signal& signal, Counts& counts) const;
@@ -86,6 +99,7 @@ class FilteredTod final : public TodSource {
   // of the observation that was prepared
   mutable std::unique_ptr<const HarmonicFilter> plate_;
   mutable std::unique_ptr<const GroundFilter> ground_;
+  mutable std::unique_ptr<const JointFilter> joint_;
   mutable std::vector<double> common_;
   mutable std::atomic<std::size_t> failed_ = 0, glitches_ = 0;
 };

@@ -59,6 +59,8 @@ struct Signal {
   std::span<std::uint8_t> flags;  ///< not 0: left out
 };
 
+class JointFilter;
+
 class TodSource {
  public:
   virtual ~TodSource() = default;
@@ -87,6 +89,9 @@ class TodSource {
   /// looked at now. Not while others read.
   virtual void prepare(std::size_t /*number*/, const Boresight& /*boresight*/,
                        Executor& /*executor*/, const Observer& /*observer*/) const {}
+  /// What read() fits to the detectors of the observation that was prepared, all templates
+  /// together; nullptr: it does not.
+  [[nodiscard]] virtual const JointFilter* joint(std::size_t /*number*/) const { return nullptr; }
   /// What read() works with in each thread, bytes.
   [[nodiscard]] virtual std::size_t work_bytes() const { return 0; }
   /// What it works with for all threads together, bytes.

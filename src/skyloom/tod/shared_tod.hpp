@@ -51,6 +51,9 @@ class SharedTod final : public TodSource {
             std::span<const Signal> signals) const override {
     source_.read(shares_[number].observation, boresight, shares_[number].first + first, signals);
   }
+  [[nodiscard]] const JointFilter* joint(std::size_t number) const override {
+    return source_.joint(shares_[number].observation);
+  }
   [[nodiscard]] std::size_t work_bytes() const override { return source_.work_bytes(); }
   [[nodiscard]] std::size_t shared_bytes() const override { return source_.shared_bytes(); }
   void rest() const override { source_.rest(); }
