@@ -22,7 +22,7 @@ struct NpzArray {
 
 /// The bytes of numbers that lie in a row.
 template <class T>
-[[nodiscard]] std::span<const std::uint8_t> bytes_of(std::span<const T> values) noexcept {
+[[nodiscard]] std::span<const std::uint8_t> raw_bytes(std::span<const T> values) noexcept {
   return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
 }
 

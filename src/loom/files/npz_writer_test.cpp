@@ -25,9 +25,9 @@ const std::array<double, 6> kNumbers{1, 2.5, -3, 4, 5, 6};
 const std::array<std::int32_t, 3> kCounts{7, 8, 9};
 
 std::vector<NpzArray> arrays() {
-  return {{"data", "<f8", {2, 3}, bytes_of(std::span<const double>(kNumbers))},
-          {"counts", "<i4", {3}, bytes_of(std::span<const std::int32_t>(kCounts))},
-          {"format", "|S3", {}, bytes_of(std::span<const char>("csr", 3))}};
+  return {{"data", "<f8", {2, 3}, raw_bytes(std::span<const double>(kNumbers))},
+          {"counts", "<i4", {3}, raw_bytes(std::span<const std::int32_t>(kCounts))},
+          {"format", "|S3", {}, raw_bytes(std::span<const char>("csr", 3))}};
 }
 
 TEST(NpzWriter, WritesMembersAsNumpyStoresThem) {
@@ -50,7 +50,7 @@ TEST(NpzWriter, WritesMembersAsNumpyStoresThem) {
   EXPECT_EQ(word(bytes, 22), 128U + 48U);
   EXPECT_EQ(word(bytes, 14), crc32(0, std::span(bytes).subspan(kData, 128 + 48)));
   EXPECT_EQ(text[kData + 127], '\n');
-  const auto numbers = bytes_of(std::span<const double>(kNumbers));
+  const auto numbers = raw_bytes(std::span<const double>(kNumbers));
   EXPECT_TRUE(std::equal(numbers.begin(), numbers.end(), bytes.begin() + kData + 128));
   // the end: three members, and where the directory is
   const std::size_t end = bytes.size() - 22;

@@ -11,6 +11,15 @@
 
 namespace skyloom {
 
+std::size_t most_shared(const JointWishes& wishes, std::span<const double> azimuth) {
+  std::size_t out = wishes.plate.harmonics * (wishes.plate.drift ? 4 : 2);
+  if (wishes.ground.any() && !azimuth.empty()) {
+    const GroundPlaces places = ground_places(wishes.ground, azimuth);
+    out += places.bins * (places.phase.empty() ? 1 : *wishes.ground.order + 1);
+  }
+  return std::min(out, kMostShared);
+}
+
 JointTemplates::JointTemplates(const JointWishes& wishes, std::span<const double> azimuth,
                                std::span<const double> angles, std::span<const Stretch> stretches)
     : wishes_(wishes),

@@ -32,6 +32,9 @@ inline constexpr std::size_t kMostShared = 2048;
   return wishes.polynomial ? *wishes.polynomial + 1 : 0;
 }
 
+/// What an observation has of shared ones at most, without making them.
+[[nodiscard]] std::size_t most_shared(const JointWishes& wishes, std::span<const double> azimuth);
+
 /// Of an observation, for all of its detectors. Keeps up to 28 bytes a sample.
 class JointTemplates {
  public:

@@ -179,6 +179,7 @@ class MapFiles {
           .stokes(name, hit_tiles, maps_.sums.whole, tiles);
     }
   }
+  [[nodiscard]] FilesTogether& together() noexcept { return together_; }
   /// After all of them.
   void commit() { together_.commit(); }
   /// Pixels and samples of a part, as far as this rank tells of them, from its binned map.
@@ -272,6 +273,10 @@ void check_map_files(const MapJob& job, std::span<const NamedFile> others,
     check_output(path, job.overwrite);
     outputs.push_back({"a map", path});
   }
+  if (!job.obs_matrix.empty()) {
+    check_output(job.obs_matrix, job.overwrite);
+    outputs.push_back({"--obs-matrix", job.obs_matrix});
+  }
   check_distinct(outputs, inputs);
 }
 
@@ -283,7 +288,11 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
   SkySums& sums = maps->sums.whole;
   std::optional<FolderOf> folder;
   MapFiles files(*maps, job, executor, company);
-  if (files.writes()) folder.emplace(map_path(job, {}, "map"));
+  std::optional<FolderOf> of_matrix;
+  if (files.writes()) {
+    folder.emplace(map_path(job, {}, "map"));
+    if (!job.obs_matrix.empty()) of_matrix.emplace(job.obs_matrix);
+  }
   files.write_sums(sums, {});
   files.write_map("binned", sums, maps->system->maps(nullptr, executor), {});
   if (!job.binned_only) {
@@ -293,6 +302,8 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
         {});
   }
   if (!maps->sums.parts.empty()) write_parts(*maps, files, job, executor);
+  write_observation_matrix(std::move(maps->matrix), job, executor, observer, company,
+                           &files.together());
   files.commit();
   if (files.writes()) tell_of_others(job.folder, map_files(job), is_map_name, observer);
   remove_checkpoints(*maps, job, company);

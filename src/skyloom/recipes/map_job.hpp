@@ -48,9 +48,11 @@ struct MapJob {
   bool partial = false;           ///< files have only pixels that were hit
   std::string coordinates = "C";  ///< COORDSYS of the files: C, E or G
   Overwrite overwrite = Overwrite::kYes;
-  std::string checkpoint = {};      ///< a file that the iterations are kept in; empty: nowhere
-  double checkpoint_seconds = 300;  ///< between two times that they are
-  std::uint64_t memory = 0;         ///< bytes that may be taken; 0: no bound
+  std::string checkpoint = {};       ///< a file that the iterations are kept in; empty: nowhere
+  double checkpoint_seconds = 300;   ///< between two times that they are
+  std::string obs_matrix = {};       ///< the file of the observation matrix; empty: none
+  bool obs_matrix_weighted = false;  ///< that of noise-weighted maps
+  std::uint64_t memory = 0;          ///< bytes that may be taken; 0: no bound
 };
 
 /// How the names of its maps end.

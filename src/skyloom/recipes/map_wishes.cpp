@@ -76,6 +76,21 @@ void check_joint_options(const MapJob& job) {
   }
 }
 
+/// What an observation matrix goes with.
+void check_matrix_options(const MapJob& job) {
+  if (job.obs_matrix.empty()) {
+    if (!job.obs_matrix_weighted) return;
+    throw Error(Status::kUsage, "--obs-matrix-weighted: expected --obs-matrix, which it is of");
+  }
+  if (!job.filters.joint.on) {
+    throw Error(Status::kUsage, "--obs-matrix: expected --joint, whose filter it is of");
+  }
+  if (!job.filters.common_mode && !job.demodulation.on) return;
+  throw Error(Status::kUsage, std::string("--obs-matrix with ") +
+                                  (job.demodulation.on ? "--demodulate" : "--common-mode") +
+                                  ": expected one of them");
+}
+
 /// Options that would be passed over.
 void check_options(const MapJob& job) {
   if (job.prior && job.step_s == 0) {
@@ -103,6 +118,7 @@ void check_options(const MapJob& job) {
   }
   check_plate_options(job);
   check_joint_options(job);
+  check_matrix_options(job);
   const GroundTemplate& ground = job.filters.ground;
   if (ground.order && ground.bin_deg > 0) {
     throw Error(Status::kUsage, "--ground-order with --ground-bins: expected one of them");

@@ -158,11 +158,13 @@ std::size_t planned_gaps(const TodSource& source) {
 }
 
 MemoryPlan plan_memory(const TodSource& source, const MapJob& job, std::size_t parts,
-                       std::size_t threads) {
+                       std::size_t threads, const MatrixPlan& matrix) {
   const Amounts data = amounts_of(source, job);
   MemoryPlan plan{.threads = threads, .runs = static_cast<std::size_t>(data.runs)};
   for (;; --plan.threads) {
-    const double bytes = bytes_of(data, source, job, parts, static_cast<double>(plan.threads));
+    const auto at_once = static_cast<double>(plan.threads);
+    const double bytes = bytes_of(data, source, job, parts, at_once) + matrix.streams +
+                         matrix.matrix + at_once * matrix.work;
     plan.bytes = static_cast<std::uint64_t>(bytes);
     if (plan.bytes <= job.memory) return plan;
     if (plan.threads == 1) break;

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "skyloom/recipes/make_maps.hpp"
+#include "skyloom/recipes/obs_matrix.hpp"
 
 namespace skyloom {
 
@@ -26,7 +27,8 @@ struct MemoryPlan {
 /// As many threads as `job.memory` suffices for. The runs of each observation are those of its
 /// first detector, counted from its pointing, and a quarter more. `parts`: of all data, whatever
 /// this process has of them. Throws kMemory where one thread is too many.
+/// `matrix`: of an observation matrix, of all data.
 [[nodiscard]] MemoryPlan plan_memory(const TodSource& source, const MapJob& job, std::size_t parts,
-                                     std::size_t threads);
+                                     std::size_t threads, const MatrixPlan& matrix = {});
 
 }  // namespace skyloom

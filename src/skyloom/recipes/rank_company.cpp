@@ -278,6 +278,12 @@ void RankCompany::take_owned(const Use& use) {
   }
 }
 
+void RankCompany::collect(std::vector<std::byte> mine,
+                          const std::function<void(const std::vector<std::byte>&)>& use) {
+  if (!first()) return mail_.post(0, std::move(mine));
+  for (int rank = 1; rank < ranks_.size(); ++rank) use(mail_.take(rank));
+}
+
 void RankCompany::gather(SkySums& sums) {
   if (!first()) {
     const std::vector<std::int32_t> tiles = sums.hit_tiles();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <map>
 #include <span>
 #include <utility>
@@ -63,6 +64,9 @@ class RankCompany final : public Company {
   [[nodiscard]] bool owns(std::int32_t tile) const override { return owner(tile) == ranks_.rank(); }
   void begin(std::span<const std::span<Stokes>> tiles) override;
   void end(std::span<const std::span<Stokes>> tiles) override;
+  /// To the first rank: what each other one has, in the order of their numbers, use(bytes).
+  void collect(std::vector<std::byte> mine,
+               const std::function<void(const std::vector<std::byte>&)>& use);
   /// To the first rank: tiles of `sums` that others own, where they replace what it has of them.
   void gather(SkySums& sums);
   /// The same of maps of `hit_tiles`, both of which become those of all processes.

@@ -18,6 +18,7 @@
 #include "skyloom/recipes/compressor.hpp"
 #include "skyloom/recipes/gls_maps.hpp"
 #include "skyloom/recipes/left_out.hpp"
+#include "skyloom/recipes/map_counts.hpp"
 #include "skyloom/recipes/map_data.hpp"
 #include "skyloom/recipes/map_wishes.hpp"
 #include "skyloom/recipes/memory_plan.hpp"
@@ -28,9 +29,11 @@ namespace {
 
 /// Reads and compresses all of an observation, some groups of detectors at a time.
 void add_observation(const TodSource& source, std::size_t number, const MapJob& job,
-                     const Parts& parts, AllSums& sums, std::vector<Stream>& streams,
+                     const Parts& parts, SolvedMaps& to, std::vector<Stream>& streams,
                      Compressor& compressor, WorkPool<PointedGroup>& works, Executor& executor,
                      const Observer& observer) {
+  AllSums& sums = to.sums;
+  const SkyGrid grid = grid_of(job);
   const Observation& observation = source.observation(number);
   const Boresight boresight = source.boresight(number);
   source.prepare(number, boresight, executor, observer);
@@ -42,6 +45,7 @@ void add_observation(const TodSource& source, std::size_t number, const MapJob& 
     stop_if_asked(observer);
     const std::size_t n = std::min(at_once, detectors - first), before = streams.size();
     streams.resize(before + n);
+    if (!job.obs_matrix.empty()) to.matrix.resize(before + n);
     executor.run((n + one - 1) / one, [&](std::size_t group) {
       auto work = works.borrow();
       const std::size_t at = one * group;
@@ -49,6 +53,10 @@ void add_observation(const TodSource& source, std::size_t number, const MapJob& 
       source.read(number, boresight, first + at, signals);
       for (std::size_t i = 0; i < signals.size(); ++i) {
         const Detector& detector = observation.plane.detectors[first + at + i];
+        if (!to.matrix.empty()) {
+          to.matrix[before + at + i] = stream_matrix(*source.joint(number), observation, boresight,
+                                                     detector, signals[i], grid, work->pointing);
+        }
         streams[before + at + i] = compressor.compress(detector, signals[i], work->pointing);
       }
     });
@@ -77,32 +85,6 @@ void check_runs(const std::vector<Stream>& streams, const MemoryPlan& memory, co
               print("the detectors cross more pixels than the first one: %zu runs, the plan for %s "
                     "(--memory) is for %zu",
                     runs, gigabytes(job.memory).c_str(), memory.runs));
-}
-
-std::size_t samples_of_detectors(const TodSource& source) {
-  std::size_t sum = 0;
-  for (std::size_t i = 0; i < source.observations(); ++i) {
-    sum += source.observation(i).samples * source.observation(i).plane.detectors.size();
-  }
-  return sum;
-}
-
-std::size_t most_detectors(const TodSource& source) {
-  std::size_t most = 0;
-  for (std::size_t i = 0; i < source.observations(); ++i) {
-    most = std::max(most, source.observation(i).plane.detectors.size());
-  }
-  return most;
-}
-
-void count_streams(const std::vector<Stream>& streams, MapSummary& summary) {
-  for (const Stream& stream : streams) {
-    for (const std::uint32_t n : stream.lengths) summary.samples += n;
-    summary.good += stream.good;
-    summary.flagged += stream.flagged;
-    summary.not_finite += stream.not_finite;
-    summary.runs += stream.runs.size();
-  }
 }
 
 /// A filter for each stream, in their order; nothing where none is asked for.
@@ -155,59 +137,13 @@ std::vector<Stream> read_streams(const TodSource& source, const MapJob& job, con
     WorkPool<PointedGroup> works;
     Compressor compressor(job, device, observer);
     for (std::size_t i = 0; i < source.observations(); ++i) {
-      add_observation(source, i, job, plan, to.sums, streams, compressor, works, readers, observer);
+      add_observation(source, i, job, plan, to, streams, compressor, works, readers, observer);
       check_runs(streams, memory, job);
     }
   }
   source.rest();
   count_streams(streams, to.summary);
   return streams;
-}
-
-/// Of all ranks together.
-void count_all(RankCompany* company, MapSummary& s) {
-  if (company == nullptr) return;
-  std::size_t* const counts[] = {&s.samples,    &s.good,       &s.flagged,     &s.not_finite,
-                                 &s.runs,       &s.baselines,  &s.unfitted,    &s.left_baselines,
-                                 &s.hit_pixels, &s.cut_pixels, &s.cut_samples, &s.glitches};
-  std::vector<double> sums;
-  for (const std::size_t* count : counts) sums.push_back(static_cast<double>(*count));
-  company->sum(sums);
-  for (std::size_t i = 0; i < sums.size(); ++i) *counts[i] = static_cast<std::size_t>(sums[i]);
-}
-
-/// Where nothing is good it is told why, not what that makes of pixels.
-void check_good(const MapJob& job, RankCompany* company, const MapSummary& s) {
-  double counts[] = {static_cast<double>(s.good),     static_cast<double>(s.samples),
-                     static_cast<double>(s.flagged),  static_cast<double>(s.not_finite),
-                     static_cast<double>(s.unfitted), static_cast<double>(s.glitches)};
-  if (company != nullptr) company->sum(counts);
-  if (counts[0] > 0) return;
-  if (counts[1] == 0) {
-    throw Error(kNoGoodData, "no detector is left: all are flagged, or weigh nothing (NET 0)");
-  }
-  std::string flagged = job.wcs ? " or outside of --wcs" : "";
-  if (counts[4] > 0) {
-    flagged += print(" (%.0f stretches of detectors since no filter could be fitted)", counts[4]);
-  }
-  if (counts[5] > 0) flagged += print(" (%.0f by --deglitch)", counts[5]);
-  throw Error(kNoGoodData,
-              print("none of %.0f samples is good: %.0f are flagged%s, %.0f not finite", counts[1],
-                    counts[2], flagged.c_str(), counts[3]));
-}
-
-void count_system(const AllSums& sums, const OffsetSystem& system, MapSummary& summary) {
-  summary.baselines = system.size();
-  summary.left_baselines = system.left_baselines();
-  summary.cut_pixels = system.cut_pixels();
-  summary.cut_samples = system.cut_samples();
-  summary.sums_bytes = sums.whole.bytes();
-  for (const SkySums& part : sums.parts) summary.sums_bytes += part.bytes();
-  summary.system_bytes = system.bytes();
-  for (const std::int32_t tile : system.hit_tiles()) {
-    if (system.company() != nullptr && !system.company()->owns(tile)) continue;
-    summary.hit_pixels += sums.whole.tile(static_cast<std::size_t>(tile)).size();
-  }
 }
 
 /// What points, compresses and takes the steps; null: the CPU. Of several processes each takes
@@ -339,7 +275,12 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   auto out = std::make_unique<SolvedMaps>(tiles_of(grid_of(job)), plan.parts());
   MapSummary& summary = out->summary;
   MemoryPlan memory{.threads = executor.concurrency()};
-  if (job.memory > 0) memory = plan_memory(source, job, plan.parts(), memory.threads);
+  const MatrixPlan matrix = plan_matrix(all, job);
+  if (job.memory > 0) {
+    memory = plan_memory(source, job, plan.parts(), memory.threads, matrix);
+  } else if (!job.obs_matrix.empty()) {
+    check_matrix_fits(matrix, memory.threads);
+  }
   summary.planned_bytes = memory.bytes;
   CappedExecutor readers(executor, memory.threads);
   std::vector<Stream> streams =

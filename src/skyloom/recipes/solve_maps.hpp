@@ -11,6 +11,7 @@
 #include "loom/base/log.hpp"
 #include "skyloom/mapping/offset_system.hpp"
 #include "skyloom/recipes/map_job.hpp"
+#include "skyloom/recipes/obs_matrix.hpp"
 #include "skyloom/recipes/rank_company.hpp"
 
 namespace skyloom {
@@ -30,6 +31,7 @@ struct SolvedMaps {
   TileMaps gls;                        ///< the map of --method gls; else empty
   std::vector<TileMaps> gls_parts;     ///< then: of each part
   std::vector<std::uint8_t> part_of;   ///< of each baseline, where there are parts
+  std::vector<StreamMatrix> matrix;    ///< of each detector, where a matrix is asked for
   MapSummary summary;                  ///< but for writing
 };
 

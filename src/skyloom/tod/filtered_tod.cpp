@@ -26,16 +26,10 @@ std::vector<Stretch> stretches_of(const Observation& at) {
 
 /// What fitting together takes in a thread: at most.
 double joint_bytes(const Observation& at, const JointWishes& wishes, const GroundMotion* moved) {
-  double shared = wishes.plate.drift ? 4.0 : 2.0;
-  shared *= static_cast<double>(wishes.plate.harmonics);
-  if (wishes.ground.any() && moved != nullptr) {
-    const GroundPlaces places = ground_places(wishes.ground, moved->azimuth);
-    const bool bins = places.phase.empty();
-    shared += static_cast<double>(places.bins * (bins ? 1 : *wishes.ground.order + 1));
-  }
+  const std::size_t shared =
+      most_shared(wishes, moved != nullptr ? moved->azimuth : std::span<const double>());
   const double own = wishes.polynomial ? static_cast<double>(*wishes.polynomial) + 1 : 0;
-  return JointFilter::work_bytes(static_cast<double>(at.samples), own,
-                                 std::min(shared, static_cast<double>(kMostShared)),
+  return JointFilter::work_bytes(static_cast<double>(at.samples), own, static_cast<double>(shared),
                                  static_cast<double>(stretches_of(at).size()));
 }
 
