@@ -66,6 +66,13 @@ class Same(RankCase):
         gls = ("--method", "gls", "--correlation", 10, "--iterations", 1000, "--nside", 8, "--split", "detectors")
         self.assert_same_on_ranks(("map", "part1_map", "part2_map"), *TIGHT, *gls)
 
+    def test_the_observation_matrix_is_that_of_one_process(self):
+        wishes = (*MAPS, "--binned-only", "--joint", "--poly-order", 2, "--quiet", "--obs-matrix")
+        self.ok("map", *self.observations, "-o", self.out / "maps", *wishes, self.out / "alone.npz")
+        for ranks in (2, 3):
+            self.run_ranks(ranks, "map", *self.observations, "-o", self.out / "maps", *wishes, self.out / f"{ranks}.npz")
+            self.assertTrue((self.out / f"{ranks}.npz").read_bytes() == (self.out / "alone.npz").read_bytes(), ranks)
+
     def test_simulated_observations_are_the_same_files(self):
         self.run_ranks(2, "simulate", "-o", self.out / "data", "--maps", self.out / "maps", *SMALL, *MAPS, "--quiet")
         for path in self.observations:
