@@ -211,7 +211,8 @@ def make_maps(observations: Any, nside: int = 256, *, step: Optional[float] = No
               ground_trend: "Union[int, str, None]" = None, ground_split: bool = False,
               hwp_harmonics: Optional[int] = None, hwp_trend: "Union[int, str, None]" = None, hwp_drift: bool = False,
               hwp_detrend: bool = False, demodulate: bool = False, demod_cut: Optional[float] = None,
-              demod_skip: Optional[int] = None, split: Optional[str] = None,
+              demod_skip: Optional[int] = None, joint: bool = False, joint_rcond: Optional[float] = None,
+              obs_matrix: "Union[str, os.PathLike[str], None]" = None, obs_matrix_weighted: bool = False, split: Optional[str] = None,
               backend: Optional[str] = None, checkpoint: "Union[str, os.PathLike[str], None]" = None,
               checkpoint_seconds: Optional[float] = None, memory: Optional[int] = None,
               threads: Optional[int] = None) -> Maps:
@@ -234,6 +235,12 @@ def make_maps(observations: Any, nside: int = 256, *, step: Optional[float] = No
         Filters of the observations' `hwp_angle`, likewise.
     demodulate, demod_cut, demod_skip
         I, Q and U of each detector by what is slow of it, and what goes with four times the `hwp_angle`.
+    joint, joint_rcond
+        `hwp_harmonics`, ground filters and `poly_order` are fitted together, without trends.
+    obs_matrix, obs_matrix_weighted : path, bool, optional
+        A file for the matrix that makes the binned map of `joint` (or that map weighted with `invcov`) from a map without
+        noise, as `scipy.sparse.load_npz` reads it. Rows and columns are I, then Q, then U of every pixel of the sky, NESTED,
+        or of the grid row by row.
     split : "detectors", "observations" or "time=N", optional
         Maps of parts beside the whole: `Maps.parts`.
     backend : "cpu", "auto", "cuda" or "emulate", optional
@@ -264,7 +271,9 @@ def make_maps(observations: Any, nside: int = 256, *, step: Optional[float] = No
         "ground_order": ground_order, "ground_bins": ground_bins, "ground_trend": ground_trend,
         "ground_split": bool(ground_split), "hwp_harmonics": hwp_harmonics, "hwp_trend": hwp_trend,
         "hwp_drift": bool(hwp_drift), "hwp_detrend": bool(hwp_detrend), "demodulate": bool(demodulate),
-        "demod_cut": demod_cut, "demod_skip": demod_skip, "split": split, "backend": backend,
+        "demod_cut": demod_cut, "demod_skip": demod_skip, "joint": bool(joint), "joint_rcond": joint_rcond,
+        "obs_matrix": None if obs_matrix is None else os.fspath(obs_matrix), "obs_matrix_weighted": bool(obs_matrix_weighted),
+        "split": split, "backend": backend,
         "checkpoint": None if checkpoint is None else os.fspath(checkpoint), "checkpoint_seconds": checkpoint_seconds})
     budget = 0 if memory is None else arguments.integer("memory", memory, 1)
     found = _core.make_maps([one._core() for one in listed], options, budget, arguments.threads(threads))

@@ -53,6 +53,7 @@ inline void look_for_signals() {
 py::dict detectors_of(const FocalPlane& plane);
 
 void add_pointing(py::module_& m);
+void add_joint(py::module_& m);
 void add_maps(py::module_& m);
 void add_plate(py::module_& m);
 void add_simulation(py::module_& m);

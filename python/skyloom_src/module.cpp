@@ -124,5 +124,6 @@ PYBIND11_MODULE(_core, m) {
   add_pointing(m);
   add_maps(m);
   add_plate(m);
+  add_joint(m);
   add_simulation(m);
 }

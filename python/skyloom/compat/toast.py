@@ -9,6 +9,7 @@
 Each is a subclass of the operator of that name and stands where that stood. What an operator does not have raises
 NotImplementedError with one line; processes of MPI share no detectors: one process has all the data.
 """
+from ._toast_joint import FilterBin as FilterBin
 from ._toast_maps import BinMap as BinMap
 from ._toast_maps import CovarianceAndHits as CovarianceAndHits
 from ._toast_maps import MapMaker as MapMaker
@@ -19,5 +20,5 @@ from ._toast_pointing import PixelsHealpix as PixelsHealpix
 from ._toast_pointing import PointingDetectorSimple as PointingDetectorSimple
 from ._toast_pointing import StokesWeights as StokesWeights
 
-__all__ = ["BinMap", "CovarianceAndHits", "Demodulate", "HWPFilter", "MapMaker", "PixelsHealpix", "PointingDetectorSimple",
+__all__ = ["BinMap", "CovarianceAndHits", "Demodulate", "FilterBin", "HWPFilter", "MapMaker", "PixelsHealpix", "PointingDetectorSimple",
            "SimNoise", "StokesWeights"]

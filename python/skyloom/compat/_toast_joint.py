@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Filter and bin: templates of TOAST's observations that are fitted together, and the matrix of that."""
+import os
+from typing import Any, Dict, List
+
+import numpy as np
+import toast.ops
+from toast.ops.filterbin import SparseTemplates
+from toast.utils import Logger
+
+from .. import _core
+from .._maps import make_maps
+from . import _toast_data as from_toast
+from ._toast_maps import _check, _collect
+
+
+class FilterBin(toast.ops.FilterBin):  # type: ignore[misc]
+    """TOAST's operator of this name: flags, maps and headers are TOAST's, the fits and the observation matrix skyloom's. The
+    matrix is one file, as `combine_observation_matrix` leaves it. With `split_ground_template` left and right are by how the
+    azimuth changes, whatever intervals say; a detector's stretch with fewer good samples than its polynomial asks for is flagged,
+    and of bins of azimuth without a good sample those samples alone."""
+
+    def _exec(self, data: Any, detectors: Any = None, **kwargs: Any) -> None:
+        self._refuse(data)
+        self._detectors, wanted = detectors, self.write_obs_matrix
+        self.write_obs_matrix = False  # its own loops over samples
+        try:
+            super()._exec(data, detectors=detectors, **kwargs)
+        finally:
+            self.write_obs_matrix = wanted
+        if wanted:
+            self._write_matrix(data, detectors)
+
+    def _refuse(self, data: Any) -> None:
+        from_toast.alone(self, data)
+        for trait in ("deproject_map", "filter_config_file", "ground_template_expansion_order", "ground_template_time_step",
+                      "precomputed_templates", "maskfile", "cache_dir", "amplitude_dir"):
+            if getattr(self, trait, None) is not None:
+                from_toast.refuse(self, f"{trait} is not there")
+        for trait, usual in (("nskip", 1), ("poly_filter_view_crop_start", 0), ("poly_filter_view_crop_end", 0)):
+            if getattr(self, trait, usual) != usual:
+                from_toast.refuse(self, f"{trait} that is not {usual} is not there")
+        if self.ground_filter_order is not None and self.ground_filter_bin_width is not None:
+            from_toast.refuse(self, "ground_filter_order with ground_filter_bin_width is not there")
+        if self.azimuth is None and (self.ground_filter_order is not None or self.ground_filter_bin_width is not None):
+            from_toast.refuse(self, "ground templates without azimuth are not there")
+        for trait, most in (("poly_filter_order", _core.most_polynomial), ("ground_filter_order", _core.most_ground_order),
+                            ("hwp_filter_order", _core.most_harmonics)):
+            if (getattr(self, trait) or 0) > most:
+                from_toast.refuse(self, f"{trait} above {most} is not there")
+        if self.write_obs_matrix:
+            _check(self, self.binning)
+            if not self.binning.pixel_pointing.nest or self.binning.stokes_weights.IAU:
+                from_toast.refuse(self, "write_obs_matrix but of NESTED pixels and weights that are not IAU is not there")
+            if not self._wishes():
+                from_toast.refuse(self, "write_obs_matrix without a filter is not there")
+
+    def _wishes(self) -> Dict[str, Any]:
+        """Templates as make_maps() is asked for them."""
+        out: Dict[str, Any] = {}
+        order = -1 if self.poly_filter_order is None else self.poly_filter_order
+        if order >= 0:
+            out["poly_order"] = order
+        if self.ground_filter_order is not None and self.ground_filter_order > order:
+            out["ground_order"] = self.ground_filter_order
+        if self.ground_filter_bin_width is not None:
+            out["ground_bins"] = float(self.ground_filter_bin_width.to_value("deg"))
+        if self.split_ground_template and len(out) > (order >= 0):
+            out["ground_split"] = True
+        if self.hwp_filter_order:
+            out["hwp_harmonics"] = self.hwp_filter_order
+        return out
+
+    def _stretches(self, ob: Any) -> Any:
+        if self.poly_filter_order is None or self.poly_filter_view is None:
+            return [(0, ob.n_local_samples)]
+        return [(first, end) for first, end in from_toast.ranges_of(ob, self.poly_filter_view) if first < end]
+
+    def _build_common_templates(self, obs: Any) -> Any:
+        """All detectors are filtered here, with flags of what could not be; no template is left to fit."""
+        dets = list(obs.select_local_detectors(self._detectors, flagmask=self.det_mask))
+        wishes = self._wishes()
+        if dets and wishes:
+            self._filter(obs, dets, wishes)
+        return SparseTemplates(rcond_limit=self.template_rcond_limit)
+
+    def _filter(self, ob: Any, dets: List[str], wishes: Dict[str, Any]) -> None:
+        if "hwp_harmonics" in wishes and self.hwp_angle not in ob.shared:
+            raise RuntimeError(f"Cannot filter {wishes['hwp_harmonics']} harmonics: no HWP angle under key '{self.hwp_angle}'")
+        signal = ob.detdata[self.det_data]
+        values, rows = signal.data, from_toast.rows_of(ob, self.det_data, dets)
+        apart = values.dtype != np.float64 or not values.flags.c_contiguous
+        if apart:
+            values, rows = np.array([signal[det] for det in dets], dtype=np.float64), list(range(len(dets)))
+        stretches = self._stretches(ob)
+        outside = np.ones(ob.n_local_samples, dtype=bool)
+        for first, end in stretches:
+            outside[first:end] = False
+        shared = from_toast.flags_of(ob, self.shared_flags, self.shared_flag_mask)
+        bad = outside if shared is None else outside | shared
+        before = np.array([bad | ((np.asarray(ob.detdata[self.det_flags][det]) & self.det_flag_mask) != 0) for det in dets])
+        flags = before.astype(np.uint8)
+        empty = np.empty(0)
+        azimuth = np.unwrap(ob.shared[self.azimuth].data) if "ground_order" in wishes or "ground_bins" in wishes else empty
+        angles = ob.shared[self.hwp_angle].data if "hwp_harmonics" in wishes else empty
+        _core.subtract_joint(values, rows, flags, stretches, np.ascontiguousarray(azimuth, dtype=np.float64),
+                             np.ascontiguousarray(angles, dtype=np.float64), wishes.get("poly_order"), wishes.get("ground_order"),
+                             wishes.get("ground_bins", 0.0), wishes.get("ground_split", False), wishes.get("hwp_harmonics", 0),
+                             self.template_rcond_limit, 0)
+        for det, row, was, now in zip(dets, rows, before, flags != 0):
+            if apart:
+                signal[det][:] = values[row]
+            ob.detdata[self.det_flags][det][(now & ~was) | outside] |= np.uint8(self.filter_flag_mask)
+            if now.all():
+                marks = {det: ob.local_detector_flags[det] | self.filter_detector_mask}
+                ob.update_local_detector_flags(marks)
+
+    def _write_matrix(self, data: Any, detectors: Any) -> None:
+        """Of the flags that filtering left: the samples themselves do not matter."""
+        how = self.binning
+        observations, who = _collect(data, how, detectors, None, self.times)
+        for one, (ob, _) in zip(observations, who):
+            one.intervals = self._stretches(ob)
+            one.azimuth = np.unwrap(np.asarray(ob.shared[self.azimuth].data, dtype=np.float64)) if self.azimuth in ob.shared else None
+            if one.hwp_angle is None and self.hwp_filter_order:
+                from_toast.refuse(self, "write_obs_matrix with a plate that the weights do not see is not there")
+        kind = "noiseweighted_obs_matrix" if self.noiseweight_obs_matrix else "obs_matrix"
+        path = os.path.join(self.output_dir, f"{self.name}_{kind}.npz")
+        make_maps(observations, how.pixel_pointing.nside, step=0, binned_only=True, rcond=self.rcond_threshold, joint=True,
+                  joint_rcond=self.template_rcond_limit, obs_matrix=path, obs_matrix_weighted=self.noiseweight_obs_matrix,
+                  **self._wishes())
+        Logger.get().info(f"FilterBin wrote {path}")
