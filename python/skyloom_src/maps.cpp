@@ -12,7 +12,6 @@
 #include "bindings.hpp"
 #include "job_options.hpp"
 #include "loom/base/error.hpp"
-#include "loom/files/output_files.hpp"
 #include "loom/runtime/executors.hpp"
 #include "skyloom/recipes/map_option_table.hpp"
 #include "skyloom/recipes/solve_maps.hpp"
@@ -244,13 +243,9 @@ py::dict make_maps(const py::list& observed, const py::dict& options, std::uint6
   {
     const py::gil_scoped_release release;
     const auto executor = make_executor(threads);
-    check_output(job.obs_matrix, job.overwrite);
     maps = solve_maps(ArrayTod(std::move(observations)), job, *executor, observer);
     made = made_of(*maps, job, *executor);
-    if (!job.obs_matrix.empty()) {
-      const FolderOf folder(job.obs_matrix);
-      write_observation_matrix(std::move(maps->matrix), job, *executor, observer, nullptr, nullptr);
-    }
+    write_observation_matrix(std::move(maps->matrix), job, *executor, observer, nullptr, nullptr);
     remove_checkpoints(*maps, job);
   }
   py::dict out = made[0].dict(job);

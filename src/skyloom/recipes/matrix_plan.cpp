@@ -104,6 +104,7 @@ MatrixPlan plan_matrix(const TodSource& source, const MapJob& job) {
 }
 
 void check_matrix_fits(const MatrixPlan& plan, std::size_t threads) {
+  if (!(plan.matrix > 0)) return;
   const auto grant = memory_left(find_memory_limits(process_environment()));
   const double wanted = plan.streams + plan.matrix + static_cast<double>(threads) * plan.work;
   if (!grant || wanted <= static_cast<double>(grant->bytes)) return;

@@ -11,6 +11,7 @@
 #include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
 #include "loom/files/npz_writer.hpp"
+#include "loom/files/output_files.hpp"
 
 namespace skyloom {
 namespace {
@@ -282,6 +283,8 @@ void write_observation_matrix(std::vector<StreamMatrix> streams, const MapJob& j
       {"format", "|S3", {}, raw_bytes(std::span<const char>("csr", 3))},
       {"shape", "<i8", {2}, raw_bytes(Longs(shape))},
       {"data", "<f8", {n}, raw_bytes(std::span<const double>(matrix.values))}};
+  std::optional<FolderOf> folder;
+  if (together == nullptr) folder.emplace(job.obs_matrix);
   write_npz(job.obs_matrix, job.overwrite, arrays, together);
 }
 

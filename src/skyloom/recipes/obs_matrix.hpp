@@ -52,7 +52,7 @@ struct SparseMatrix {
 void gather_streams(std::vector<StreamMatrix>& streams, RankCompany& company);
 
 /// Writes the matrix where the job asks for one: all ranks call it, the first one writes. Takes the
-/// streams.
+/// streams. Alone (`together` null) it makes the file's folder.
 void write_observation_matrix(std::vector<StreamMatrix> streams, const MapJob& job,
                               Executor& executor, const Observer& observer, RankCompany* company,
                               FilesTogether* together);

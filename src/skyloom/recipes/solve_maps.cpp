@@ -251,10 +251,11 @@ SolveOptions solve_options(const MapJob& job) {
 
 void check_job(const TodSource& source, const MapJob& job, const RankCompany* company) {
   check_map_wishes(source, job);
-  if (!job.checkpoint.empty() && (company == nullptr || company->first())) {
-    check_file_name(job.checkpoint);
-    check_place(job.checkpoint);
-  }
+  if (company != nullptr && !company->first()) return;
+  check_output(job.obs_matrix, job.overwrite);
+  if (job.checkpoint.empty()) return;
+  check_file_name(job.checkpoint);
+  check_place(job.checkpoint);
 }
 
 }  // namespace
@@ -276,11 +277,8 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   MapSummary& summary = out->summary;
   MemoryPlan memory{.threads = executor.concurrency()};
   const MatrixPlan matrix = plan_matrix(all, job);
-  if (job.memory > 0) {
-    memory = plan_memory(source, job, plan.parts(), memory.threads, matrix);
-  } else if (!job.obs_matrix.empty()) {
-    check_matrix_fits(matrix, memory.threads);
-  }
+  if (job.memory > 0) memory = plan_memory(source, job, plan.parts(), memory.threads, matrix);
+  if (job.memory == 0) check_matrix_fits(matrix, memory.threads);
   summary.planned_bytes = memory.bytes;
   CappedExecutor readers(executor, memory.threads);
   std::vector<Stream> streams =

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""FilterBin beside TOAST's: samples, flags, maps and matrix. Skipped where TOAST is not installed."""
+import numpy as np
+import pytest
+
+toast = pytest.importorskip("toast")
+
+import astropy.units as u  # noqa: E402
+import toast.instrument_sim  # noqa: E402
+import toast.ops  # noqa: E402
+import toast.schedule  # noqa: E402
+from toast.schedule_sim_ground import run_scheduler  # noqa: E402
+
+import skyloom.compat.toast as fast  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning", "ignore::FutureWarning",
+                                        "ignore::ResourceWarning", "ignore::RuntimeWarning")
+
+
+@pytest.fixture(scope="module")
+def schedule(tmp_path_factory):
+    path = str(tmp_path_factory.mktemp("schedule") / "schedule.txt")
+    run_scheduler(opts=["--site-name", "atacama", "--telescope", "LAT", "--site-lon", "-67.786", "--site-lat", "-22.958", "--site-alt", "5200",
+                        "--patch", "deep,1,170,-30,180,-40", "--start", "2026-03-18 00:00:00", "--stop", "2026-03-18 06:00:00",
+                        "--ces-max-time", "300", "--out", path])
+    made = toast.schedule.GroundSchedule()
+    made.read(path)
+    made.scans = made.scans[:1]
+    return made
+
+
+def observed(schedule):
+    """Two detectors of a scan from the ground behind a plate, with noise, ground, plate's signal and flags."""
+    plane = toast.instrument_sim.fake_hexagon_focalplane(n_pix=1, width=1 * u.deg, sample_rate=20 * u.Hz,
+                                                         psd_net=50e-6 * u.K * np.sqrt(1 * u.second), psd_fmin=1e-5 * u.Hz,
+                                                         psd_fknee=0.05 * u.Hz)
+    site = toast.instrument.GroundSite(schedule.site_name, schedule.site_lat, schedule.site_lon, schedule.site_alt, weather=None)
+    data = toast.Data(toast.Comm())
+    toast.ops.SimGround(telescope=toast.instrument.Telescope("LAT", focalplane=plane, site=site), schedule=schedule, hwp_angle="hwp_angle",
+                        hwp_rpm=61.0, detset_key="pixel", weather=None).apply(data)
+    toast.ops.DefaultNoiseModel().apply(data)
+    toast.ops.SimNoise().apply(data)
+    ob = data.obs[0]
+    ob.detdata.ensure("flags", dtype=np.uint8)
+    ob.detdata["flags"][ob.local_detectors[1]][300:360] = 1
+    angle, azimuth = ob.shared["hwp_angle"].data, ob.shared["azimuth"].data
+    for d, det in enumerate(ob.local_detectors):
+        ob.detdata["signal"][det] += 0.1 * np.cos(2 * angle + d) + 0.05 * np.sin(5 * azimuth) + 1.0
+    return data
+
+
+def run(ops, data, folder=".", **wishes):
+    pointing = toast.ops.PointingDetectorSimple(shared_flags=None)
+    weights = toast.ops.StokesWeights(mode="IQU", hwp_angle="hwp_angle", detector_pointing=pointing)
+    binning = toast.ops.BinMap(pixel_pointing=toast.ops.PixelsHealpix(nside=64, detector_pointing=pointing), stokes_weights=weights,
+                               noise_model="noise_model")
+    ops.FilterBin(name="found", binning=binning, hwp_angle="hwp_angle", write_hits=False, write_cov=False, write_rcond=False, write_map=False,
+                  keep_final_products=True, output_dir=str(folder), **wishes).apply(data)
+    return data
+
+
+CASES = [dict(poly_filter_order=2), dict(poly_filter_order=1, hwp_filter_order=3), dict(poly_filter_order=1, ground_filter_order=4),
+         dict(poly_filter_order=1, ground_filter_bin_width=2 * u.deg, hwp_filter_order=2),
+         dict(poly_filter_order=0, ground_filter_bin_width=3 * u.deg, template_rcond_limit=-1e-8)]
+
+
+@pytest.mark.parametrize("wishes", CASES)
+def test_samples_flags_and_maps_are_the_peers(wishes, schedule):
+    ours, theirs = run(fast, observed(schedule), **wishes), run(toast.ops, observed(schedule), **wishes)
+    a, b = ours.obs[0], theirs.obs[0]
+    bad = [(ob.shared["flags"].data != 0) | (ob.detdata["flags"].data != 0) for ob in (a, b)]
+    assert np.array_equal(*bad) and not bad[0].all()
+    assert np.abs((a.detdata["signal"].data - b.detdata["signal"].data)[~bad[0]]).max() < 1e-11
+    assert a.local_detector_flags == b.local_detector_flags
+    for product in ("found_filtered_map", "found_filtered_hits"):
+        one, other = ours[product].data, theirs[product].data
+        assert np.abs(one - other).max() <= 1e-10 * np.abs(other).max(), product
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_matrix_is_the_peers(weighted, schedule, tmp_path):
+    sparse = pytest.importorskip("scipy.sparse")
+    wishes = dict(CASES[3], write_obs_matrix=True, noiseweight_obs_matrix=weighted)
+    found = []
+    for ops in (fast, toast.ops):
+        folder = tmp_path / ops.__name__
+        folder.mkdir()
+        run(ops, observed(schedule), folder, **wishes)
+        root = folder / ("found_noiseweighted_obs_matrix" if weighted else "found_obs_matrix")
+        if ops is not fast:
+            toast.ops.filterbin.combine_observation_matrix(str(root))
+        found.append(sparse.load_npz(f"{root}.npz").tocsr())
+    assert abs(found[0] - found[1]).max() < 1e-11 * abs(found[1]).max()
+
+
+def test_what_is_not_there_is_told(schedule):
+    data = observed(schedule)
+    for wishes in (dict(deproject_map="map.fits"), dict(maskfile="m.fits"), dict(nskip=2), dict(ground_template_time_step=60),
+                   dict(ground_filter_order=3, ground_filter_bin_width=1 * u.deg), dict(poly_filter_order=99)):
+        with pytest.raises(NotImplementedError, match="skyloom's FilterBin"):
+            run(fast, data, **wishes)
