@@ -33,7 +33,7 @@ double squared(std::size_t pixels) {
 class Looks {
  public:
   Looks(const Observation& observation, const Boresight& boresight, const SkyGrid& grid)
-      : observation_(observation), boresight_(boresight), grid_(grid) {
+      : boresight_(boresight), grid_(grid) {
     stretches_ = observation.stretches;
     if (stretches_.empty()) stretches_ = {{0, observation.samples}};
   }
@@ -53,7 +53,6 @@ class Looks {
   }
 
  private:
-  const Observation& observation_;
   const Boresight& boresight_;
   const SkyGrid& grid_;
   SamplePointing pointing_;
