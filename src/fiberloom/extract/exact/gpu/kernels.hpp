@@ -23,9 +23,8 @@ using Launch = void (*)(Stream&, long threads, const Args&);
 inline constexpr int kBandCount = 7;
 inline constexpr int kDeviceBands[kBandCount] = {8, 12, 16, 24, 32, 48, 64};
 inline constexpr int kWidestBand = kDeviceBands[kBandCount - 1], kWidestCoupling = 16;
-/// The widest that a thread has by itself, for fibres' own blocks. What needs more goes to the CPU:
-/// a thread's working set would be 130 KB at band 64, which CUDA reserves for every thread that the
-/// card could hold.
+/// The widest that fibres' own blocks may have: a thread solves with one. What needs more goes to
+/// the CPU.
 inline constexpr int kWidestOfThread = 32;
 
 /// Tiles of the normal equations, what is best first: bins, and those around them.
