@@ -17,7 +17,8 @@ std::optional<int> number(const Environment& environment, const char* name) {
   if (!text) return std::nullopt;
   int value = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error != std::errc() || value < 0) return std::nullopt;
+  const bool whole = end == text->data() + text->size();  // 1e9 is no number of a launcher's
+  if (error != std::errc() || !whole || value < 0) return std::nullopt;
   return value;
 }
 

@@ -59,6 +59,8 @@ TEST(Launch, KnowsWhichOfSeveralThisIs) {
   EXPECT_EQ(rank({{"OMPI_COMM_WORLD_SIZE", "3"}, {"OMPI_COMM_WORLD_RANK", "2"}}), 2);
   EXPECT_EQ(rank({{"PMI_RANK", "1"}, {"PMI_SIZE", "5"}}), 1);
   EXPECT_EQ(rank({{"PMIX_RANK", "4"}}), 4);  // of how many it does not say
+  EXPECT_EQ(rank({{"PMIX_RANK", "8E"}}), -1);
+  EXPECT_EQ(rank({{"PMI_RANK", "1,2"}}), -1);
   EXPECT_EQ(rank(step({{"SLURM_PROCID", "3"}}, "4")), 3);
   EXPECT_EQ(rank(step({{"SLURM_PROCID", "0"}}, "1")), -1);
 }

@@ -166,6 +166,15 @@ def refuse_constant(text):
     raise ValueError(f"{text} is no number of JSON")
 
 
+def whole_json(text):
+    """A JSON, or one on each line."""
+    try:
+        json.loads(text, parse_constant=refuse_constant)
+    except json.JSONDecodeError:
+        for line in text.splitlines():
+            json.loads(line, parse_constant=refuse_constant)
+
+
 def whole_faults(path, errors):
     """By what it holds, for its name may be anything."""
     start = path.read_bytes()[:9].lower()
@@ -173,7 +182,7 @@ def whole_faults(path, errors):
         if start.startswith((b"simple", b"\x1f\x8b")):
             return frame_faults(path, errors)
         if start.startswith(b"{") and path.suffix != ".jsonl":
-            json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse_constant)
+            whole_json(path.read_text(encoding="utf-8"))
         elif start == b"<!doctype" and not path.read_text(encoding="utf-8").rstrip().endswith("</html>"):
             return [f"{path.name}: half a page"]
         elif path.name.startswith("frame") and not start.startswith((b"{", b"[", b"<!")):

@@ -149,12 +149,20 @@ class Chromium:
         return answer["result"].get("value")
 
     def wait_for(self, script, seconds=20):
-        """Waits until the expression is true."""
+        """Waits until the expression is true; while one page gives way to another nothing is."""
         end = time.monotonic() + seconds
-        while not self.run(script):
+        while not self._is_true(script):
             if time.monotonic() > end:
                 raise BrowserError("still not true: " + script)
             time.sleep(0.1)
+
+    def _is_true(self, script):
+        try:
+            return self.run(script)
+        except BrowserError as error:
+            if "navigated or closed" in str(error) or "context" in str(error):
+                return False
+            raise
 
     def mouse(self, kind, x, y, **more):
         self.send("Input.dispatchMouseEvent", type="mouse" + kind, x=x, y=y, **more)
