@@ -49,10 +49,10 @@ def observed(schedule):
     return data
 
 
-def run(ops, data, folder=".", **wishes):
+def run(ops, data, folder=".", binned_by=toast.ops, **wishes):
     pointing = toast.ops.PointingDetectorSimple(shared_flags=None)
     weights = toast.ops.StokesWeights(mode="IQU", hwp_angle="hwp_angle", detector_pointing=pointing)
-    binning = toast.ops.BinMap(pixel_pointing=toast.ops.PixelsHealpix(nside=64, detector_pointing=pointing), stokes_weights=weights,
+    binning = binned_by.BinMap(pixel_pointing=toast.ops.PixelsHealpix(nside=64, detector_pointing=pointing), stokes_weights=weights,
                                noise_model="noise_model")
     ops.FilterBin(name="found", binning=binning, hwp_angle="hwp_angle", write_hits=False, write_cov=False, write_rcond=False, write_map=False,
                   keep_final_products=True, output_dir=str(folder), **wishes).apply(data)
@@ -99,3 +99,25 @@ def test_what_is_not_there_is_told(schedule):
                    dict(ground_filter_order=3, ground_filter_bin_width=1 * u.deg), dict(poly_filter_order=99)):
         with pytest.raises(NotImplementedError, match="skyloom's FilterBin"):
             run(fast, data, **wishes)
+
+
+@pytest.mark.parametrize("binned_by", [fast, toast.ops])
+@pytest.mark.parametrize("nothing", ["detectors", "samples"])
+def test_an_observation_of_which_nothing_is_left_has_empty_maps_and_matrix(nothing, binned_by, schedule, tmp_path):
+    sparse = pytest.importorskip("scipy.sparse")
+    data = observed(schedule)
+    ob = data.obs[0]
+    if nothing == "detectors":
+        ob.update_local_detector_flags({det: 1 for det in ob.local_detectors})
+    else:
+        ob.detdata["flags"].data[:] = 1
+    run(fast, data, tmp_path, binned_by, poly_filter_order=1, write_obs_matrix=True, noiseweight_obs_matrix=True)
+    matrix = sparse.load_npz(tmp_path / "found_noiseweighted_obs_matrix.npz")
+    assert matrix.shape == (36 * 64**2, 36 * 64**2) and matrix.nnz == 0
+    assert not data["found_filtered_map"].data.any() and not data["found_filtered_hits"].data.any()
+
+
+def test_a_matrix_of_other_samples_than_the_fits_is_refused(schedule, tmp_path):
+    data = observed(schedule)
+    with pytest.raises(NotImplementedError, match="flags of fits"):
+        run(fast, data, tmp_path, poly_filter_order=1, write_obs_matrix=True, shared_flag_mask=1 | 16)

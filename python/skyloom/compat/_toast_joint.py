@@ -4,21 +4,23 @@ import os
 from typing import Any, Dict, List
 
 import numpy as np
+import scipy.sparse
 import toast.ops
 from toast.ops.filterbin import SparseTemplates
 from toast.utils import Logger
 
 from .. import _core
-from .._maps import make_maps
+from .._maps import Observation, make_maps
 from . import _toast_data as from_toast
-from ._toast_maps import _check, _collect
+from ._toast_maps import _check, _collect, _has_samples
 
 
 class FilterBin(toast.ops.FilterBin):  # type: ignore[misc]
     """TOAST's operator of this name: flags, maps and headers are TOAST's, the fits and the observation matrix skyloom's. The
     matrix is one file, as `combine_observation_matrix` leaves it. With `split_ground_template` left and right are by how the
     azimuth changes, whatever intervals say; a detector's stretch with fewer good samples than its polynomial asks for is flagged,
-    and of bins of azimuth without a good sample those samples alone."""
+    and of bins of azimuth without a good sample those samples alone. What lies outside of `poly_filter_view` is flagged in the
+    detectors' flags, not in the shared ones. A matrix asks for the same flags for fits and binning."""
 
     def _exec(self, data: Any, detectors: Any = None, **kwargs: Any) -> None:
         self._refuse(data)
@@ -115,6 +117,20 @@ class FilterBin(toast.ops.FilterBin):  # type: ignore[misc]
                 marks = {det: ob.local_detector_flags[det] | self.filter_detector_mask}
                 ob.update_local_detector_flags(marks)
 
+    def _check_samples(self, ob: Any, one: Observation) -> None:
+        """The matrix has one set of samples, for its fits and its map."""
+        shared = from_toast.flags_of(ob, self.shared_flags, self.shared_flag_mask)
+        assert one.shared_flags is not None
+        for d, det in enumerate(one.names):
+            binned = one.shared_flags != 0
+            if one.flags is not None:
+                binned = binned | (one.flags[d] != 0)
+            fitted = (np.asarray(ob.detdata[self.det_flags][det]) & self.det_flag_mask) != 0
+            if shared is not None:
+                fitted |= shared
+            if not np.array_equal(binned, fitted):
+                from_toast.refuse(self, "write_obs_matrix where the flags of fits are not those of binning is not there")
+
     def _write_matrix(self, data: Any, detectors: Any) -> None:
         """Of the flags that filtering left: the samples themselves do not matter."""
         how = self.binning
@@ -124,9 +140,15 @@ class FilterBin(toast.ops.FilterBin):  # type: ignore[misc]
             one.azimuth = np.unwrap(np.asarray(ob.shared[self.azimuth].data, dtype=np.float64)) if self.azimuth in ob.shared else None
             if one.hwp_angle is None and self.hwp_filter_order:
                 from_toast.refuse(self, "write_obs_matrix with a plate that the weights do not see is not there")
+            self._check_samples(ob, one)
         kind = "noiseweighted_obs_matrix" if self.noiseweight_obs_matrix else "obs_matrix"
         path = os.path.join(self.output_dir, f"{self.name}_{kind}.npz")
-        make_maps(observations, how.pixel_pointing.nside, step=0, binned_only=True, rcond=self.rcond_threshold, joint=True,
-                  joint_rcond=self.template_rcond_limit, obs_matrix=path, obs_matrix_weighted=self.noiseweight_obs_matrix,
-                  **self._wishes())
+        if any(map(_has_samples, observations)):
+            make_maps(observations, how.pixel_pointing.nside, step=0, binned_only=True, rcond=self.rcond_threshold, joint=True,
+                      joint_rcond=self.template_rcond_limit, obs_matrix=path, obs_matrix_weighted=self.noiseweight_obs_matrix,
+                      **self._wishes())
+        else:  # TOAST's is empty as well
+            size = 3 * 12 * how.pixel_pointing.nside**2
+            os.makedirs(self.output_dir, exist_ok=True)
+            scipy.sparse.save_npz(path, scipy.sparse.csr_matrix((size, size)), compressed=False)
         Logger.get().info(f"FilterBin wrote {path}")

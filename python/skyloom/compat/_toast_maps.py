@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Maps of TOAST's observations: one look at the samples, conjugate gradients over their sums."""
 import os
+import types
 import warnings
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -99,6 +100,21 @@ def _collect(data: Any, how: Any, detectors: Any, det_data: Optional[str], times
     return out, who
 
 
+def _has_samples(one: Observation) -> bool:
+    """Whether a detector has a sample without flags."""
+    shared = np.zeros(len(one.boresight), dtype=bool) if one.shared_flags is None else one.shared_flags != 0
+    return not all((shared | (row != 0)).all() for row in ([np.zeros(1)] if one.flags is None else one.flags))
+
+
+def _binned(observations: List[Observation], how: Any, rcond: float) -> Any:
+    """Maps without offsets; of no pixel where no detector or no sample is left, as TOAST's are then."""
+    if any(map(_has_samples, observations)):
+        return make_maps(observations, how.pixel_pointing.nside, step=0, binned_only=True, rcond=rcond)
+    numbers = {name: np.zeros((n, 0)) for name, n in (("cov", 6), ("invcov", 6), ("noise_weighted", 3))}
+    return types.SimpleNamespace(pixels=np.zeros(0, dtype=np.int64), hits=np.zeros(0, dtype=np.int64), rcond=np.zeros(0),
+                                 nside=how.pixel_pointing.nside, **numbers)
+
+
 def _put(data: Any, key: str, numbers: Any, values: Any, how: Any, unit: Any, dtype: Any = np.float64) -> None:
     """Values of the pixels of these numbers, [value][pixel], as TOAST's PixelData; 0 elsewhere and where cut."""
     pixels = how.pixel_pointing
@@ -150,7 +166,7 @@ class CovarianceAndHits(toast.ops.CovarianceAndHits):  # type: ignore[misc]
         _check(self, self)
         from_toast.alone(self, data)
         observations, _ = _collect(data, self, detectors, None)
-        maps = make_maps(observations, self.pixel_pointing.nside, step=0, binned_only=True, rcond=self.rcond_threshold)
+        maps = _binned(observations, self, self.rcond_threshold)
         numbers = _numbers(maps, self.pixel_pointing)
         _put_weights(data, maps, numbers, self, {"hits": self.hits, "cov": self.covariance, "rcond": self.rcond,
                                                  "invcov": self.inverse_covariance})
@@ -165,7 +181,7 @@ class BinMap(toast.ops.BinMap):  # type: ignore[misc]
         if self.covariance not in data:
             raise RuntimeError(f"Data does not contain noise covariance '{self.covariance}'")
         observations, _ = _collect(data, self, detectors, self.det_data)
-        maps = make_maps(observations, self.pixel_pointing.nside, step=0, binned_only=True, rcond=0)
+        maps = _binned(observations, self, 0)
         _put(data, self.binned, _numbers(maps, self.pixel_pointing), _stokes(self, maps.noise_weighted), self, 1.0 / self.det_data_units)
         if self.noiseweighted is not None:
             data[self.noiseweighted] = data[self.binned].duplicate()
