@@ -176,6 +176,10 @@ void Checkpoint::save_at_stop(const SolverState& state) {
   if (company_ == nullptr && !state.residuals.empty()) save(state);
 }
 
+bool Checkpoint::has_name(const std::string& path, const std::string& other) {
+  return other.starts_with(path + ".") && (other.ends_with(".0") || other.ends_with(".1"));
+}
+
 void Checkpoint::remove(const std::string& path, RankCompany* company) {
   for (std::size_t turn = 0; turn < 2; ++turn) ::unlink(name_of(path, company, turn).c_str());
 }

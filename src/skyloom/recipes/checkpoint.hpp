@@ -36,6 +36,8 @@ class Checkpoint final : public SolverMemory {
   /// Iterations that recall() had.
   [[nodiscard]] std::size_t recalled() const noexcept { return recalled_; }
 
+  /// Whether `other` is a file that a checkpoint `path` is kept in, or would be on some ranks.
+  [[nodiscard]] static bool has_name(const std::string& path, const std::string& other);
   static void remove(const std::string& path, RankCompany* company);
 
  private:

@@ -5,6 +5,7 @@
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "skyloom/recipes/checkpoint.hpp"
 #include "skyloom/recipes/gls_maps.hpp"
 #include "skyloom/status.hpp"
 
@@ -76,6 +77,8 @@ void check_joint_options(const MapJob& job) {
   }
 }
 
+constexpr std::size_t kMostMatrixNside = 4096;
+
 /// What an observation matrix goes with.
 void check_matrix_options(const MapJob& job) {
   if (job.obs_matrix.empty()) {
@@ -84,6 +87,16 @@ void check_matrix_options(const MapJob& job) {
   }
   if (!job.filters.joint.on) {
     throw Error(Status::kUsage, "--obs-matrix: expected --joint, whose filter it is of");
+  }
+  if (!job.wcs && job.nside > kMostMatrixNside) {
+    throw Error(Status::kUsage,
+                print("--obs-matrix with --nside %zu: expected %zu at most, or --wcs: "
+                      "a matrix has less than 2^31 rows",
+                      std::size_t{job.nside}, kMostMatrixNside));
+  }
+  if (!job.checkpoint.empty() && Checkpoint::has_name(job.checkpoint, job.obs_matrix)) {
+    throw Error(Status::kUsage, "--obs-matrix " + job.obs_matrix + ": is a name of --checkpoint " +
+                                    job.checkpoint + ", whose files are removed in the end");
   }
   if (!job.filters.common_mode && !job.demodulation.on) return;
   throw Error(Status::kUsage, std::string("--obs-matrix with ") +

@@ -137,6 +137,8 @@ class Joint(InputCase):
                              ((*JOINT, "--obs-matrix-weighted"), "--obs-matrix-weighted: expected --obs-matrix"),
                              ((*JOINT, "--obs-matrix", self.out / "m", "--common-mode"), "--obs-matrix with --common-mode"),
                              ((*JOINT, "--obs-matrix", self.out / "m", "--demodulate"), "--obs-matrix with --demodulate"),
+                             ((*JOINT, "--obs-matrix", self.out / "m", "--nside", 8192), "--obs-matrix with --nside 8192"),
+                             ((*JOINT, "--obs-matrix", self.out / "s.1", "--checkpoint", self.out / "s"), "a name of --checkpoint"),
                              ((*JOINT, "--obs-matrix", self.data[0]), "--obs-matrix"),
                              ((*JOINT, "--obs-matrix", self.out / "maps/hits.fits"), "--obs-matrix")):
             self.fails(2, part, "map", *self.data, *out, *wishes)
