@@ -19,7 +19,8 @@ class FilterBin(toast.ops.FilterBin):  # type: ignore[misc]
     """TOAST's operator of this name: flags, maps and headers are TOAST's, the fits and the observation matrix skyloom's. The
     matrix is one file, as `combine_observation_matrix` leaves it. With `split_ground_template` left and right are by how the
     azimuth changes, whatever intervals say; a detector's stretch with fewer good samples than its polynomial asks for is flagged,
-    and of bins of azimuth without a good sample those samples alone. What lies outside of `poly_filter_view` is flagged in the
+    and of bins of azimuth without a good sample those samples alone. Without polynomials all bins have a template,
+    beside them the fullest, by all samples of the view, has none. What lies outside of `poly_filter_view` is flagged in the
     detectors' flags, not in the shared ones. A matrix asks for the same flags for fits and binning."""
 
     def _exec(self, data: Any, detectors: Any = None, **kwargs: Any) -> None:
