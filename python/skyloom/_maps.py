@@ -272,9 +272,9 @@ def make_maps(observations: Any, nside: int = 256, *, step: Optional[float] = No
         "ground_split": bool(ground_split), "hwp_harmonics": hwp_harmonics, "hwp_trend": hwp_trend,
         "hwp_drift": bool(hwp_drift), "hwp_detrend": bool(hwp_detrend), "demodulate": bool(demodulate),
         "demod_cut": demod_cut, "demod_skip": demod_skip, "joint": bool(joint), "joint_rcond": joint_rcond,
-        "obs_matrix": None if obs_matrix is None else os.fspath(obs_matrix), "obs_matrix_weighted": bool(obs_matrix_weighted),
+        "obs_matrix": None if obs_matrix is None else os.fsdecode(obs_matrix), "obs_matrix_weighted": bool(obs_matrix_weighted),
         "split": split, "backend": backend,
-        "checkpoint": None if checkpoint is None else os.fspath(checkpoint), "checkpoint_seconds": checkpoint_seconds})
+        "checkpoint": None if checkpoint is None else os.fsdecode(checkpoint), "checkpoint_seconds": checkpoint_seconds})
     budget = 0 if memory is None else arguments.integer("memory", memory, 1)
     found = _core.make_maps([one._core() for one in listed], options, budget, arguments.threads(threads))
     for text in found["warnings"]:

@@ -146,10 +146,10 @@ def simulate(sky: Any = None, *, schedule: Union[str, "os.PathLike[str]", None] 
     """
     files = {}
     if schedule is not None:
-        text = os.fspath(schedule)
+        text = os.fsdecode(schedule)
         files["schedule_text" if "\n" in text else "schedule"] = text
     if focal_plane is not None:
-        files["focal_plane"] = os.fspath(focal_plane)
+        files["focal_plane"] = os.fsdecode(focal_plane)
     found = _core.simulate(_sky("sky", sky, nest), arguments.texts(options), files, _sky("ground_map", ground_map, nest),
                            arguments.threads(threads))
     plane = found["detectors"]

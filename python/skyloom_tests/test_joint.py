@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Templates that are fitted together, and the observation matrix, of arrays."""
+import os
 import zipfile
 
 import numpy as np
@@ -81,6 +82,12 @@ def test_the_matrix_makes_the_map_of_a_sky(plane, boresight, azimuth, weighted, 
         assert archive.testzip() is None
     if weighted:
         assert abs(matrix - matrix.T).max() < 1e-12 * abs(matrix).max()
+
+
+def test_a_path_of_bytes_is_a_path(plane, boresight, azimuth, tmp_path):
+    one = observed(plane, boresight, azimuth, np.zeros((len(plane.quats), N)))
+    skyloom.make_maps(one, nside=8, binned_only=True, joint=True, poly_order=1, obs_matrix=os.fsencode(tmp_path / "m.npz"))
+    assert (tmp_path / "m.npz").exists()
 
 
 def test_faults_are_told(plane, boresight, azimuth, tmp_path):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Filter and bin: templates of TOAST's observations that are fitted together, and the matrix of that."""
+import glob
 import os
 from typing import Any, Dict, List
 
@@ -7,12 +8,21 @@ import numpy as np
 import scipy.sparse
 import toast.ops
 from toast.ops.filterbin import SparseTemplates
+from toast.ops.filterbin import combine_observation_matrix as _combine
 from toast.utils import Logger
 
 from .. import _core
 from .._maps import Observation, make_maps
 from . import _toast_data as from_toast
 from ._toast_maps import _check, _collect, _has_samples
+
+
+def combine_observation_matrix(rootname: str) -> str:
+    """TOAST's function of this name; a matrix that FilterBin left whole is there already."""
+    whole = f"{rootname}.npz"
+    if os.path.isfile(whole) and not glob.glob(f"{glob.escape(rootname)}.*.*.*.data.npy"):
+        return whole
+    return str(_combine(rootname))
 
 
 class FilterBin(toast.ops.FilterBin):  # type: ignore[misc]

@@ -6,10 +6,11 @@
     pixels = fast.PixelsHealpix(nside=512, detector_pointing=fast.PointingDetectorSimple())
     mapper = fast.MapMaker(binning=toast.ops.BinMap(pixel_pointing=pixels, ...), ...)
 
-Each is a subclass of the operator of that name and stands where that stood. What an operator does not have raises
+Each is a subclass of the operator of that name and stands where that stood, combine_observation_matrix that function. What an operator does not have raises
 NotImplementedError with one line; processes of MPI share no detectors: one process has all the data.
 """
 from ._toast_joint import FilterBin as FilterBin
+from ._toast_joint import combine_observation_matrix as combine_observation_matrix
 from ._toast_maps import BinMap as BinMap
 from ._toast_maps import CovarianceAndHits as CovarianceAndHits
 from ._toast_maps import MapMaker as MapMaker
@@ -21,4 +22,4 @@ from ._toast_pointing import PointingDetectorSimple as PointingDetectorSimple
 from ._toast_pointing import StokesWeights as StokesWeights
 
 __all__ = ["BinMap", "CovarianceAndHits", "Demodulate", "FilterBin", "HWPFilter", "MapMaker", "PixelsHealpix", "PointingDetectorSimple",
-           "SimNoise", "StokesWeights"]
+           "SimNoise", "StokesWeights", "combine_observation_matrix"]
