@@ -6,8 +6,9 @@
     pixels = fast.PixelsHealpix(nside=512, detector_pointing=fast.PointingDetectorSimple())
     mapper = fast.MapMaker(binning=toast.ops.BinMap(pixel_pointing=pixels, ...), ...)
 
-Each is a subclass of the operator of that name and stands where that stood, combine_observation_matrix that function. What an operator does not have raises
-NotImplementedError with one line; processes of MPI share no detectors: one process has all the data.
+Each is a subclass of the operator of that name and stands where that stood, combine_observation_matrix that function.
+What an operator does not have raises NotImplementedError with one line; processes of MPI share no detectors: one
+process has all the data.
 """
 from ._toast_joint import FilterBin as FilterBin
 from ._toast_joint import combine_observation_matrix as combine_observation_matrix
