@@ -121,3 +121,5 @@ def test_a_matrix_of_other_samples_than_the_fits_is_refused(schedule, tmp_path):
     data = observed(schedule)
     with pytest.raises(NotImplementedError, match="flags of fits"):
         run(fast, data, tmp_path, poly_filter_order=1, write_obs_matrix=True, shared_flag_mask=1 | 16)
+    with pytest.raises(NotImplementedError, match="det_mask"):
+        run(fast, data, tmp_path, poly_filter_order=1, write_obs_matrix=True, det_mask=0)

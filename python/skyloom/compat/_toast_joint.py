@@ -65,6 +65,8 @@ class FilterBin(toast.ops.FilterBin):  # type: ignore[misc]
             _check(self, self.binning)
             if not self.binning.pixel_pointing.nest or self.binning.stokes_weights.IAU:
                 from_toast.refuse(self, "write_obs_matrix but of NESTED pixels and weights that are not IAU is not there")
+            if self.det_mask != self.binning.det_mask:
+                from_toast.refuse(self, "write_obs_matrix with a det_mask that is not binning's is not there")
             if not self._wishes():
                 from_toast.refuse(self, "write_obs_matrix without a filter is not there")
 
