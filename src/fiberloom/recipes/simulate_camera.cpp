@@ -261,8 +261,7 @@ SimulateSummary simulate_cameras(const SimulateJob& job, Executor& executor,
   std::vector<NamedFile> outputs;
   for (const std::string& path : files) outputs.push_back({"output", path});
   check_distinct(outputs, std::array<NamedFile, 1>{{{"--psf", job.psf}}});
-  remove_dead_temporaries(files);
-  for (const std::string& path : files) check_output(path, job.overwrite);
+  check_outputs(files, job.overwrite);
   SimulateSummary summary;
   std::optional<FolderOf> folder;
   Progress progress(observer, cameras.size() * static_cast<std::size_t>(job.exposures),

@@ -312,8 +312,7 @@ std::vector<std::string> simulate_night(const SimulateNightJob& job, Executor& e
   for (const std::string& camera : job.cameras) spectrographs.insert(camera[1] - '0');
   const std::vector<std::string> all = files_of(job, spectrographs);
   for (const std::string& path : all) make_folders(fs::path(path).parent_path().string());
-  remove_dead_temporaries(all);
-  for (const std::string& path : all) check_output(path, job.overwrite);
+  check_outputs(all, job.overwrite);
 
   const Places places(job.directory);
   const std::vector<Planned> plan = plan_of(job);

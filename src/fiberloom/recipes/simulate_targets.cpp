@@ -171,8 +171,7 @@ std::vector<std::string> simulate_targets(const SimulateTargetsJob& job, Executo
     files.push_back(path_of(job, "truth", f));
   }
   make_folders(job.directory);
-  remove_dead_temporaries(files);
-  for (const std::string& path : files) check_output(path, job.overwrite);
+  check_outputs(files, job.overwrite);
   const truth::Spectrograph spectrograph(job.survey.exptime_s, job.survey.seed);
   for (std::size_t f = 0; f < count; ++f) {
     const std::size_t first = f * kTargetsOfFile;

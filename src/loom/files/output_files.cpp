@@ -206,7 +206,9 @@ void check_place(const std::string& path) {
   }
 }
 
-void check_output(const std::string& path, Overwrite overwrite) {
+namespace {
+
+void check_one(const std::string& path, Overwrite overwrite) {
   if (path.empty()) return;
   if (path == "-") {  // standard output, elsewhere: whoever pipes it would find a file of that name
     throw Error(Status::kUsage,
@@ -224,7 +226,16 @@ void check_output(const std::string& path, Overwrite overwrite) {
                 path + ": is not a regular file and cannot be replaced by one");
   }
   check_place(path);
-  remove_dead_temporaries(std::array{path});
+}
+
+}  // namespace
+
+void check_outputs(std::span<const std::string> paths, Overwrite overwrite) {
+  for (const std::string& path : paths) check_one(path, overwrite);
+  remove_dead_temporaries(paths);
+}
+void check_output(const std::string& path, Overwrite overwrite) {
+  check_outputs(std::array{path}, overwrite);
 }
 
 void check_stream(const std::string& path) {

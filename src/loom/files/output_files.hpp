@@ -67,6 +67,8 @@ void check_place(const std::string& path);
 /// stay, kUnwritable where something is there that is no regular file, kUsage for "-". Nothing for
 /// an empty path. What killed runs of this machine left of it goes (remove_dead_temporaries()).
 void check_output(const std::string& path, Overwrite overwrite);
+/// The same of many, with one look at each folder.
+void check_outputs(std::span<const std::string> paths, Overwrite overwrite);
 
 /// Throws kUnwritable where `path` is a folder, or a pipe that nobody reads: opening that would
 /// wait for ever.
