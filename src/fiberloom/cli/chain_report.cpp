@@ -35,17 +35,6 @@ void add_count(std::string& line, std::size_t count, const char* what) {
   if (count > 0) line += print(", %zu %s", count, what);
 }
 
-std::string counts_text(const night::RunCounts& n) {
-  std::string line = print("%zu tasks: %zu done", n.tasks, n.done);
-  add_count(line, n.up_to_date, "there already");
-  add_count(line, n.failed, "failed");
-  add_count(line, n.missing, "missing");
-  add_count(line, n.blocked, "blocked");
-  add_count(line, n.elsewhere, "in work elsewhere");
-  add_count(line, n.left, "left");
-  return line;
-}
-
 /// Names of what a task waits for; of many the first ones.
 std::string needs_of(const night::BatchPlan& plan, std::size_t i) {
   constexpr std::size_t kShown = 4;
@@ -116,14 +105,14 @@ std::string chain_line(const night::RunStatus& s) {
 }
 
 std::vector<std::string> chain_summary(const night::NightReport& r) {
-  std::vector<std::string> lines{counts_text(r.counts)};
+  std::vector<std::string> lines{night::counts_text(r.counts, "tasks")};
   for (const auto& [step, of] : by_step(r.tasks)) {
     const night::RunCounts n = count(r, of);
-    if (n.done + n.up_to_date < n.tasks) lines.push_back(step + ": " + counts_text(n));
+    if (n.done + n.up_to_date < n.tasks)
+      lines.push_back(step + ": " + night::counts_text(n, "tasks"));
   }
   if (r.counts.done == 0) return lines;
-  lines.push_back(print("%.1f s, %.1f CPU-s, peak %.0f MB", r.wall_s, r.cpu_s,
-                        static_cast<double>(r.peak_memory_bytes) / 1e6));
+  lines.push_back(night::effort_text(r));
   return lines;
 }
 

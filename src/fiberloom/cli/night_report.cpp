@@ -181,16 +181,7 @@ std::string night_line(const night::RunStatus& s) {
 
 std::vector<std::string> night_summary(const night::NightReport& r) {
   const night::RunCounts& n = r.counts;
-  std::string counts = print("%zu frames: %zu done", n.tasks, n.done);
-  const auto add = [&](std::size_t count, const char* what) {
-    if (count > 0) counts += print(", %zu %s", count, what);
-  };
-  add(n.up_to_date, "there already");
-  add(n.failed, "failed");
-  add(n.missing, "missing");
-  add(n.elsewhere, "in work elsewhere");
-  add(n.left, "left");
-  std::vector<std::string> lines{counts};
+  std::vector<std::string> lines{night::counts_text(n, "frames")};
   if (n.done == 0) return lines;
   lines.push_back(print(
       "%.1f s, %s, %.2f CPU-s a frame, peak %.0f MB; busy: read %.0f %%, compute %.0f %%, write "

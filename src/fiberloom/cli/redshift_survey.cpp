@@ -24,21 +24,7 @@ namespace {
 
 constexpr const char* kFiles = "files";  // what tasks are called
 
-std::string progress_text(const survey::RunStatus& s) {
-  std::size_t settled = 0, failed = 0;
-  for (const survey::StatusTask& task : s.tasks) {
-    settled += survey::is_settled(task.state);
-    failed += task.state == survey::TaskState::kFailed;
-  }
-  std::string text =
-      print("%zu/%zu files, %.3g a minute", settled, s.tasks.size(), s.tasks_per_minute);
-  if (failed > 0) text += print(", %zu failed", failed);
-  if (s.left_s >= 0) text += print(", %.0f s left", s.left_s);
-  return text;
-}
-
 std::vector<std::string> summary_of(const survey::BatchReport& report) {
-  const survey::RunCounts& n = report.counts;
   double targets = 0, sure = 0;
   for (const survey::Outcome& o : report.outcomes) {
     for (const survey::Measure& m : o.measures) {
@@ -46,11 +32,8 @@ std::vector<std::string> summary_of(const survey::BatchReport& report) {
       if (m.name == "zwarn_0") sure += m.value;
     }
   }
-  return {print("%zu files: %zu done, %zu up to date, %zu failed, %zu missing, %zu in other runs, "
-                "%zu left",
-                n.tasks, n.done, n.up_to_date, n.failed, n.missing, n.elsewhere, n.left),
-          print("%.0f targets, %.0f with ZWARN 0; %.1f s, %.1f CPU-s, peak %.0f MB", targets, sure,
-                report.wall_s, report.cpu_s, static_cast<double>(report.peak_memory_bytes) / 1e6)};
+  return {survey::counts_text(report.counts, kFiles),
+          print("%.0f targets, %.0f with ZWARN 0; ", targets, sure) + survey::effort_text(report)};
 }
 
 std::string survey_json(const survey::BatchReport& report, const RedshiftCommand& command,
@@ -100,7 +83,8 @@ int run_alone(const Given& given, RedshiftCommand& command, survey::SurveyJob jo
   warn_of_fallback(job.job, observer);
   Tracer tracer(!command.trace.empty());
   const survey::BatchReport report = survey::run_survey(
-      job, observer, [&](const survey::RunStatus& s) { console.line(progress_text(s)); }, &tracer);
+      job, observer,
+      [&](const survey::RunStatus& s) { console.line(survey::progress_text(s, kFiles)); }, &tracer);
   for (const std::string& line : summary_of(report)) observer.info(line);
   if (!command.trace.empty()) write_text(command.trace, tracer.chrome_json());
   if (!command.json.empty())
@@ -130,7 +114,8 @@ int run_on_ranks(const Given& given, RedshiftCommand& command, survey::SurveyJob
     job.fatal = [&](const std::exception_ptr& thrown) { abort_ranks(kProgram, *ranks, thrown); };
     const survey::RanksReport report = survey::run_survey_on_ranks(
         *ranks, std::move(job), observer,
-        [&](const survey::RunStatus& s) { console.line(progress_text(s)); }, &tracer);
+        [&](const survey::RunStatus& s) { console.line(survey::progress_text(s, kFiles)); },
+        &tracer);
     if (first) {
       for (const std::string& line : summary_of(report.batch)) observer.info(line);
       observer.info(print("%zu ranks on %d nodes, %s", report.ranks.size(), report.nodes,

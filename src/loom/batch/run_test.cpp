@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "loom/batch/run_on_ranks.hpp"
+#include "loom/batch/run_text.hpp"
 #include "loom/batch/test_text_kind.hpp"
 #include "loom/testing/scratch_folder.hpp"
 #include "loom/testing/thread_ranks.hpp"
@@ -348,6 +349,29 @@ TEST_F(BatchRun, TheLedgerHasARowForEachTaskAndCanBeMadeFromTheReceipts) {
   std::filesystem::remove(its_job.folder.ledger());
   EXPECT_EQ(rebuild_ledger(its_job.folder, its_job.monitor.ledger), 3U) << "what files tell of";
   EXPECT_EQ(rows().at("right").crc32, first.at("right").crc32);
+}
+
+TEST(RunText, SaysHowFarARunHasComeAndHowManyAreInWhichState) {
+  RunStatus status;
+  status.tasks.resize(4);
+  status.tasks[0].state = TaskState::kDone;
+  status.tasks_per_minute = 2.5;
+  EXPECT_EQ(progress_text(status, "files"), "1/4 files, 2.5 a minute");
+  status.tasks[1].state = TaskState::kFailed;
+  status.left_s = 60;
+  EXPECT_EQ(progress_text(status, "files"), "2/4 files, 2.5 a minute, 1 failed, 60 s left");
+  EXPECT_EQ(counts_text({.tasks = 3, .done = 3}, "scans"), "3 scans: 3 done");
+  EXPECT_EQ(
+      counts_text({.tasks = 21,
+                   .done = 0,
+                   .up_to_date = 1,
+                   .failed = 2,
+                   .missing = 3,
+                   .blocked = 4,
+                   .elsewhere = 5,
+                   .left = 6},
+                  "frames"),
+      "21 frames: 0 done, 1 up to date, 2 failed, 3 missing, 4 blocked, 5 in other runs, 6 left");
 }
 
 TEST_F(BatchRun, WhatCannotBePutInAnOrderIsRefusedBeforeAnythingIsWritten) {

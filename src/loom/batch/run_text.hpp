@@ -15,6 +15,14 @@ struct PlanText {
 };
 [[nodiscard]] PlanText plan_text(const BatchPlan& plan);
 
+/// How far a run of `things` ("files") has come: "3/7 files, 2 a minute, 1 failed, 60 s left".
+[[nodiscard]] std::string progress_text(const RunStatus& status, const char* things);
+
+/// How many of `things` are in which state at the end: "7 files: 3 done, 2 up to date, 2 left".
+[[nodiscard]] std::string counts_text(const RunCounts& counts, const char* things);
+/// What that took: "12.3 s, 45.6 CPU-s, peak 789 MB".
+[[nodiscard]] std::string effort_text(const BatchReport& report);
+
 /// The exit code of a run of `things` ("frames"). Throws the fault that ended it, or kInterrupted
 /// with how many are left.
 [[nodiscard]] int end_run(const BatchReport& report, const char* things);

@@ -21,26 +21,8 @@ namespace {
 
 constexpr const char* kScans = "scans";  // what tasks are called
 
-std::string progress_text(const scans::RunStatus& s) {
-  std::size_t settled = 0, failed = 0;
-  for (const scans::StatusTask& task : s.tasks) {
-    settled += scans::is_settled(task.state);
-    failed += task.state == scans::TaskState::kFailed;
-  }
-  std::string text =
-      print("%zu/%zu scans, %.3g a minute", settled, s.tasks.size(), s.tasks_per_minute);
-  if (failed > 0) text += print(", %zu failed", failed);
-  if (s.left_s >= 0) text += print(", %.0f s left", s.left_s);
-  return text;
-}
-
 std::string summary_of(const scans::BatchReport& report) {
-  const scans::RunCounts& n = report.counts;
-  return print(
-      "%zu scans: %zu done, %zu up to date, %zu failed, %zu missing, %zu in other runs, %zu left; "
-      "%.1f s, %.1f CPU-s, peak %.0f MB",
-      n.tasks, n.done, n.up_to_date, n.failed, n.missing, n.elsewhere, n.left, report.wall_s,
-      report.cpu_s, static_cast<double>(report.peak_memory_bytes) / 1e6);
+  return scans::counts_text(report.counts, kScans) + "; " + scans::effort_text(report);
 }
 
 std::string many_json(const scans::BatchReport& report, const ReconCommand& command,
@@ -86,8 +68,9 @@ int run_dry(const scans::ManyScansJob& job) {
 int run_alone(const ReconCommand& command, const scans::ManyScansJob& job) {
   Console console(command.log.threshold());
   const Observer observer = console.observer();
-  const scans::BatchReport report = scans::run_scans(
-      job, observer, [&](const scans::RunStatus& s) { console.line(progress_text(s)); });
+  const scans::BatchReport report = scans::run_scans(job, observer, [&](const scans::RunStatus& s) {
+    console.line(scans::progress_text(s, kScans));
+  });
   observer.info(summary_of(report));
   if (!command.json.empty()) write_text(command.json, many_json(report, command, 1));
   return scans::end_run(report, kScans);
@@ -107,7 +90,7 @@ int run_on_ranks(const ReconCommand& command, const scans::ManyScansJob& job,
   try {
     const scans::RanksReport report = scans::run_scans_on_ranks(
         *ranks, job, std::move(choice), observer,
-        [&](const scans::RunStatus& s) { console.line(progress_text(s)); });
+        [&](const scans::RunStatus& s) { console.line(scans::progress_text(s, kScans)); });
     if (first) {
       observer.info(summary_of(report.batch));
       observer.info(print("%zu ranks on %d nodes, %s", report.ranks.size(), report.nodes,
