@@ -23,6 +23,9 @@ using namespace std::chrono_literals;
 // task that is alone needs no room for holes.
 constexpr std::uint64_t kBaseBytes = 360 << 20, kThreadBytes = 24 << 20, kAloneBytes = 24 << 20;
 
+/// That read, or write, where nobody says how many.
+constexpr std::size_t kMostFileThreads = 128;
+
 /// Tasks computed at once: one has work for some 20 threads, or a place on a card for itself; one
 /// more fills the tail.
 std::size_t drivers(const PipelineOptions& o) {
@@ -38,20 +41,15 @@ std::uint64_t task_budget(const PipelineOptions& o) {
 
 PipelineOptions complete(PipelineOptions o, Packing packing) {
   if (o.threads == 0) o.threads = default_thread_count();
-  // Unpacking takes a quarter of what computing takes, packing as much again. Where a card
-  // computes, unpacking is most of what is left: 0.65 of 1.1 core-seconds a frame (H200, 16
-  // processors).
-  if (o.readers == 0) {
-    o.readers = o.device_places > 0 ? std::min<std::size_t>(o.threads, 32)
-                                    : std::min<std::size_t>(1 + o.threads / 4, 8);
-  }
-  // So is writing: 16 processors and a card hand over a frame each 45 ms, which takes 0.2 s to
-  // write.
-  if (o.writers == 0) {
-    o.writers = packing == Packing::kYes || o.device_places > 0
-                    ? std::min<std::size_t>(1 + o.threads / 2, 16)
-                    : std::min<std::size_t>(1 + o.threads / 8, 4);
-  }
+  // Each stage has as many threads as keep the processors busy, however many these are; what they
+  // hold is bounded by memory. Unpacking takes a quarter of what computing takes, packing as much
+  // again. Where a card computes, unpacking is most of what is left: 0.65 of 1.1 core-seconds a
+  // frame (H200, 16 processors), and so is writing: 16 processors and a card hand over a frame each
+  // 45 ms, which takes 0.2 s to write.
+  const bool card = o.device_places > 0, packs = packing == Packing::kYes;
+  if (o.readers == 0) o.readers = std::min(card ? o.threads : 1 + o.threads / 4, kMostFileThreads);
+  if (o.writers == 0)
+    o.writers = std::min(1 + o.threads / (card || packs ? 2 : 8), kMostFileThreads);
   if (o.memory_bytes == 0) o.memory_bytes = memory_share(find_memory_limits(process_environment()));
   return o;
 }

@@ -105,24 +105,38 @@ constexpr auto kDone = TaskState::kDone, kUpToDate = TaskState::kUpToDate,
                kFailed = TaskState::kFailed, kBlocked = TaskState::kBlocked,
                kMissing = TaskState::kMissing;
 
+PipelineOptions options_for(std::size_t threads, std::size_t places, Packing packing,
+                            std::size_t readers = 0) {
+  PipelineOptions options;
+  options.threads = threads;
+  options.device_places = places;
+  options.readers = readers;
+  return complete(options, packing);
+}
+
 TEST(Pipeline, WhereACardComputesMostProcessorsUnpackAndNoneIsAskedForMoreThanItWas) {
   const auto readers = [](std::size_t threads, std::size_t places, std::size_t asked = 0) {
-    PipelineOptions options;
-    options.threads = threads;
-    options.device_places = places;
-    options.readers = asked;
-    return complete(options, Packing::kNo).readers;
+    return options_for(threads, places, Packing::kNo, asked).readers;
   };
   EXPECT_EQ(readers(16, 0), 5U);
   EXPECT_EQ(readers(16, 2), 16U);
   EXPECT_EQ(readers(1, 2), 1U);
-  EXPECT_EQ(readers(256, 2), 32U);
   EXPECT_EQ(readers(16, 2, 3), 3U);
-  PipelineOptions options;
-  options.threads = 16;
-  EXPECT_EQ(complete(options, Packing::kNo).writers, 3U);
-  options.device_places = 2;
-  EXPECT_EQ(complete(options, Packing::kNo).writers, 9U);
+  EXPECT_EQ(options_for(16, 0, Packing::kNo).writers, 3U);
+  EXPECT_EQ(options_for(16, 2, Packing::kNo).writers, 9U);
+}
+
+TEST(Pipeline, FilesAreReadAndWrittenByAShareOfTheProcessorsHoweverManyTheseAre) {
+  // a frame: 0.4 core-seconds to unpack, 1.4 to compute, 0.15 to write, 0.9 packed
+  const PipelineOptions plain = options_for(128, 0, Packing::kNo);
+  EXPECT_EQ(plain.readers, 33U);
+  EXPECT_EQ(plain.writers, 17U);
+  EXPECT_EQ(options_for(128, 0, Packing::kYes).writers, 65U);
+  const PipelineOptions card = options_for(128, 8, Packing::kNo);
+  EXPECT_EQ(card.readers, 128U);
+  EXPECT_EQ(card.writers, 65U);
+  EXPECT_EQ(options_for(1024, 8, Packing::kYes).readers, 128U);
+  EXPECT_EQ(options_for(1024, 8, Packing::kYes).writers, 128U);
 }
 
 TEST_F(BatchRun, ADiamondIsDoneFromItsTopAndOnce) {
