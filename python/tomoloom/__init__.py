@@ -13,6 +13,7 @@ signatures; `python -m tomoloom` is the command line.
 from ._arrays import find_center as find_center
 from ._arrays import mask_circle as mask_circle
 from ._arrays import normalize as normalize
+from ._arrays import project as project
 from ._arrays import recon as recon
 from ._arrays import remove_outlier as remove_outlier
 from ._arrays import remove_stripe as remove_stripe
@@ -25,4 +26,4 @@ from ._repair import inpaint as inpaint
 from ._repair import mask_stripes as mask_stripes
 
 __all__ = ["ArgumentError", "TomoloomError", "__version__", "detect_stripes", "find_center", "inpaint", "mask_circle",
-           "mask_stripes", "normalize", "recon", "remove_outlier", "remove_stripe", "retrieve_phase"]
+           "mask_stripes", "normalize", "project", "recon", "remove_outlier", "remove_stripe", "retrieve_phase"]

@@ -166,6 +166,42 @@ def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exac
                        arguments.threads(threads))
 
 
+def project(volume: Any, theta: Any, center: Any = None, *, columns: Optional[int] = None, sinograms: bool = False,
+            threads: Optional[int] = None) -> arguments.Floats:
+    """What a detector sees of a volume: line integrals [angle][row][columns], averaged over each column's width.
+
+    Exactly, of slices that are constant in squares of the detector's pixel: the A of the methods that iterate, so that
+    project(recon(integrals, theta, center, method="cgls"), theta, center) is near to the integrals.
+
+    Parameters
+    ----------
+    volume : array [row][n][n]
+        Slices as recon() makes them, the axis in their middle. Values that are not numbers count as 0.
+    theta : array
+        Radians.
+    center : float or array, optional
+        Column that the axis is projected to, from 0; one, or one for each row. Default: the middle, (columns - 1)/2.
+    columns : int, optional
+        Of the detector; what falls beyond it is lost. Default: n.
+    sinograms : bool
+        Line integrals come as [row][angle][columns].
+    """
+    data = arguments.floats("volume", volume)
+    rows, n = data.shape[0], data.shape[2]
+    if data.shape[1] != n:
+        raise ValueError(f"volume: expected slices with as many rows as columns, got shape {data.shape}")
+    width = n if columns is None else arguments.integer("columns", columns, 1, 2**20)
+    angles = arguments.angles("theta", theta, np.size(theta))
+    if angles.size == 0:
+        raise ValueError("theta: expected at least one angle")
+    centers = np.atleast_1d(np.asarray((width - 1) / 2 if center is None else center, dtype=np.float64)).ravel()
+    if centers.size not in (1, rows):
+        raise ValueError(f"center: expected one, or one for each of {rows} rows, got {centers.size}")
+    for one in centers:
+        arguments.number("center", one, 0, width - 1)
+    return _core.project(data, angles, centers, width, bool(sinograms), arguments.threads(threads))
+
+
 def find_center(integrals: Any, theta: Any, *, pairs: bool = False, within: Optional[Tuple[float, float]] = None,
                 sinograms: bool = False, threads: Optional[int] = None) -> float:
     """The column that the axis is projected to, from up to eight rows spread over the stack.

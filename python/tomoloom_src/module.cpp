@@ -29,6 +29,7 @@
 #include "tomoloom/recipes/recon_option_table.hpp"
 #include "tomoloom/recipes/version.hpp"
 #include "tomoloom/reconstruct/centre.hpp"
+#include "tomoloom/reconstruct/project.hpp"
 #include "tomoloom/status.hpp"
 
 namespace tomoloom::python {
@@ -238,6 +239,40 @@ py::array recon(const Floats& data, const std::vector<double>& theta,
   return out;
 }
 
+/// Line integrals [angle][row][column], or with sinograms [row][angle][column], of slices
+/// [row][n][n].
+py::array project(const Floats& volume, const std::vector<double>& theta,
+                  const std::vector<double>& centres, std::size_t columns, bool sinograms,
+                  std::size_t threads) {
+  require_dimensions(volume, 3, "volume");
+  const std::size_t rows = extent(volume, 0), n = extent(volume, 2);
+  if (extent(volume, 1) != n) throw py::value_error("volume: expected as many rows as columns");
+  if (centres.size() != 1 && centres.size() != rows) {
+    throw py::value_error("center: expected one, or one for each row");
+  }
+  const auto angles = static_cast<py::ssize_t>(theta.size()), count = volume.shape(0);
+  Floats out(
+      {sinograms ? count : angles, sinograms ? angles : count, static_cast<py::ssize_t>(columns)});
+  const LinesView lines{.data = out.mutable_data(),
+                        .angle_stride = sinograms ? columns : rows * columns,
+                        .slice_stride = sinograms ? theta.size() * columns : columns};
+  const float* const data = volume.data();
+  const py::gil_scoped_release release;
+  const auto executor = make_executor(threads);
+  const auto centre_of = [&](std::size_t row) { return centres[centres.size() == 1 ? 0 : row]; };
+  for (std::size_t row = 0; row < rows;) {
+    std::size_t end = row + 1;
+    while (end < rows && centre_of(end) == centre_of(row)) ++end;
+    LinesView own = lines;
+    own.data += row * lines.slice_stride;
+    project_slices({.columns = columns, .theta = theta, .centre = centre_of(row)},
+                   {.data = data + row * n * n, .count = end - row, .size = n}, own, *executor,
+                   look_for_signals);
+    row = end;
+  }
+  return out;
+}
+
 std::optional<double> centre(const Floats& data, const std::vector<double>& theta, bool sinograms,
                              double low, double high, bool pairs, std::size_t threads) {
   const Stack stack(data, sinograms);
@@ -301,6 +336,7 @@ PYBIND11_MODULE(_core, m) {
         py::arg(), py::arg(), py::arg(), py::arg());
   m.def("retrieve_phase", &retrieve_phase, py::arg().noconvert(), py::arg(), py::arg());
   m.def("recon", &recon);
+  m.def("project", &project);
   m.def("idle_options", &idle_options_of);
   m.def("find_centre", &centre);
   m.def("mask", &mask, py::arg().noconvert(), py::arg(), py::arg());

@@ -9,9 +9,9 @@ import numpy as np
 
 import tomoloom.compat.tomopy as compat
 
-for name in ("tomopy", "tomopy.prep", "tomopy.prep.normalize", "tomopy.prep.stripe", "tomopy.prep.phase", "tomopy.recon",
+for name in ("tomopy", "tomopy.prep", "tomopy.prep.normalize", "tomopy.prep.stripe", "tomopy.prep.phase", "tomopy.prep.alignment", "tomopy.recon",
              "tomopy.recon.rotation", "tomopy.recon.algorithm", "tomopy.misc", "tomopy.misc.corr", "tomopy.misc.morph",
-             "tomopy.misc.phantom"):
+             "tomopy.misc.phantom", "tomopy.sim", "tomopy.sim.project"):
     module = types.ModuleType(name)
     module.__path__ = []  # type: ignore[attr-defined]
     module.__dict__.update({key: getattr(compat, key) for key in compat.__all__})

@@ -10,10 +10,11 @@ import pytest
 
 SOURCE = os.environ.get("TOMOPY_SOURCE")
 FILES = ("test_prep/test_normalize.py", "test_prep/test_stripe.py", "test_prep/test_phase.py",
-         "test_recon/test_rotation.py", "test_recon/test_algorithm.py", "test_misc/test_corr.py", "test_misc/test_morph.py")
+         "test_recon/test_rotation.py", "test_recon/test_algorithm.py", "test_misc/test_corr.py", "test_misc/test_morph.py",
+         "test_prep/test_alignment.py", "test_sim/test_project.py")
 OTHER_VALUES = {"fbp",  # TomoPy's does not filter
                 # another start and another model of rays
-                "art", "bart", "sirt", "mlem", "osem", "tv", "pml_hybrid", "pml_quad", "ospml_hybrid", "ospml_quad", "grad", "tikh"}
+                "project", "art", "bart", "sirt", "mlem", "osem", "tv", "pml_hybrid", "pml_quad", "ospml_hybrid", "ospml_quad", "grad", "tikh"}
 
 
 @pytest.mark.skipif(not SOURCE, reason="TOMOPY_SOURCE names no checkout of TomoPy")
@@ -31,4 +32,4 @@ def test_what_compat_has_passes_the_peers_tests():
     assert {"gridrec", "gridrec_custom", "normalize", "normalize_bg", "normalize_nf", "remove_stripe_fw", "remove_stripe_ti", "retrieve_phase",
             "find_center", "find_center_vo", "find_center_vo_with_downsampling", "find_center_pc", "write_center", "gaussian_filter",
             "median_filter", "median_filter3d", "median_filter_nonfinite", "remove_outlier3d", "downsample", "upsample",
-            "detect_stripe", "stripe_detection", "stripe_mask", "inpainter2d", "inpainter3d", "inpainter3d_as_2d"} <= passed
+            "distortion_correction_proj", "distortion_correction_sino", "detect_stripe", "stripe_detection", "stripe_mask", "inpainter2d", "inpainter3d", "inpainter3d_as_2d"} <= passed

@@ -10,7 +10,7 @@ from .. import _arguments as arguments
 from .. import _core
 from .._arguments import Floats
 from .._repair import inpaint
-from ._tomopy_prep import given
+from ._tomopy_prep import given, remove_outlier
 from ._tomopy_recon import circ_mask, recon
 
 
@@ -94,6 +94,26 @@ def median_filter_nonfinite(arr: Any, size: int = 3, callback: Optional[Callable
         if callback is not None:
             callback(len(arr), "Nonfinite median filter", " prjs")
     return arr
+
+
+def median_filter_cuda(arr: Any, size: int = 3, axis: int = 0) -> Floats:
+    """median_filter(), as TomoPy's where there is no tomocuda."""
+    return median_filter(arr, size, axis)
+
+
+def remove_outlier_cuda(arr: Any, dif: float, size: int = 3, axis: int = 0) -> Floats:
+    """remove_outlier(), as TomoPy's where there is no tomocuda (which forgets `axis` then)."""
+    return remove_outlier(arr, dif, size, axis)
+
+
+def adjust_range(arr: Any, dmin: Optional[float] = None, dmax: Optional[float] = None) -> Any:
+    """Values below `dmin` and above `dmax` become these; in place."""
+    data = np.asarray(arr)
+    if dmin is not None:
+        data[data < dmin] = dmin
+    if dmax is not None:
+        data[data > dmax] = dmax
+    return data
 
 
 def _convolved(plane: Any, weights: Any, axis: int) -> Any:

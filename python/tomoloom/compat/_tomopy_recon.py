@@ -5,11 +5,13 @@ from typing import Any, Dict, Optional, Tuple
 import numpy as np
 
 from .. import _core
-from .._arguments import Floats, stack
+from .._arguments import Floats, counting_as, floats, own_floats, stack
+from .._arrays import project as _project
 from .._arrays import recon as _recon
 
 _ALGORITHMS = ("gridrec", "fbp", "sirt", "mlem", "osem", "tv", "tikh", "grad", "pml_quad", "pml_hybrid", "ospml_quad",
                "ospml_hybrid", "art", "bart", "cgls", "exact")
+_LINEAR = ("sirt", "cgls", "grad", "art", "bart")  # from x on they are x and what they make from 0 of what is left of x
 _FILTERS = ("filter_name", "filter_par")
 _BLOCKS = ("num_block", "ind_block")
 _TAKES = {"gridrec": _FILTERS, "exact": _FILTERS, "fbp": _FILTERS, "sirt": ("num_iter",), "cgls": ("num_iter",),
@@ -58,13 +60,18 @@ def recon(tomo: Any, theta: Any, center: Any = None, sinogram_order: bool = Fals
         raise ValueError(f'Keyword "algorithm" must be one of {list(_ALGORITHMS)}, got {algorithm!r}')
     data = stack("tomo", tomo)
     columns = data.shape[2]
+    if kwargs.pop("accelerated", False):
+        raise NotImplementedError("accelerated: recon of tomoloom has one way alone, on rays")
     for key in kwargs:
         if key not in (*_TAKES[algorithm], "num_gridx", "num_gridy"):
             raise ValueError(f"{key} keyword not in allowed keywords {list(_TAKES[algorithm])}")
     if any(kwargs.get(key, columns) != columns for key in ("num_gridx", "num_gridy")):
         raise NotImplementedError(f"num_gridx, num_gridy: only {columns}, the columns of tomo, is there")
+    start = None
     if init_recon is not None and "num_iter" in _TAKES[algorithm]:
-        raise NotImplementedError("init_recon: iterations begin at 0, of mlem and osem at 1")
+        if algorithm not in _LINEAR:
+            raise NotImplementedError(f"init_recon: goes with {', '.join(_LINEAR)}; {algorithm} has a start of its own")
+        start = floats("init_recon", init_recon)
     options: Dict[str, Any] = {}
     if "filter_name" in _TAKES[algorithm]:
         name, cutoff, order, weights = _filter(kwargs, algorithm, np.size(theta), columns)
@@ -76,8 +83,17 @@ def recon(tomo: Any, theta: Any, center: Any = None, sinogram_order: bool = Fals
     if "reg_par" in _TAKES[algorithm]:
         options["reg_par"], edge = _regularisation(algorithm, kwargs.get("reg_par"), columns * np.size(theta))
         options.update({"reg_edge": edge} if algorithm.endswith("hybrid") else {})
-    return _recon(data, np.asarray(theta, dtype=np.float32), columns / 2 if center is None else center,
-                  method=algorithm, sinograms=bool(sinogram_order), threads=ncore, **options)
+    theta, center = np.asarray(theta, dtype=np.float32), columns / 2 if center is None else center
+    options.update(method=algorithm, sinograms=bool(sinogram_order), threads=ncore)
+    if start is None:
+        return _recon(data, theta, center, **options)
+    wanted = (data.shape[0 if sinogram_order else 1], columns, columns)
+    if start.shape != wanted:
+        raise ValueError(f"init_recon: expected slices of {wanted}, got {start.shape}")
+    left = own_floats("tomo", data)
+    counting_as(left, 0)
+    left -= _project(start, theta, center, sinograms=bool(sinogram_order), threads=ncore)
+    return start + _recon(left, theta, center, **options)
 
 
 def circ_mask(arr: Any, axis: int, ratio: float = 1, val: float = 0.0, ncore: Optional[int] = None) -> Floats:

@@ -85,6 +85,16 @@ SliceStack slice_stack(const Geometry& geometry, std::size_t slices) noexcept {
   return {.beside = beside, .groups = (slices + 4 * beside + slices - 1) / slices};
 }
 
+RowShadow row_shadow(std::size_t size, double centre, double cosine, double sine,
+                     std::size_t row) noexcept {
+  const double middle = (static_cast<double>(size) - 1) / 2;
+  const double v = middle - static_cast<double>(row);
+  return {.first = centre - middle * cosine + v * sine,
+          .step = cosine,
+          .half_base = (std::abs(cosine) + std::abs(sine)) / 2,
+          .half_top = std::abs(std::abs(cosine) - std::abs(sine)) / 2};
+}
+
 template <class Real>
 std::size_t RayPair<Real>::thread_bytes(const Geometry& geometry) noexcept {
   if (geometry.tilt == 0) return 0;
@@ -105,13 +115,7 @@ RayPair<Real>::RayPair(const Geometry& geometry, Isa isa)
 
 template <class Real>
 RowShadow RayPair<Real>::shadow(std::size_t angle, std::size_t row) const {
-  const double c = cos_[angle], s = sin_[angle];
-  const double middle = (static_cast<double>(columns()) - 1) / 2;
-  const double v = middle - static_cast<double>(row);
-  return {.first = geometry_.centre - middle * c + v * s,
-          .step = c,
-          .half_base = (std::abs(c) + std::abs(s)) / 2,
-          .half_top = std::abs(std::abs(c) - std::abs(s)) / 2};
+  return row_shadow(columns(), geometry_.centre, cos_[angle], sin_[angle], row);
 }
 
 /// sign -1: where a row of the detector finds its slice, 1: where a slice finds the row.

@@ -27,6 +27,11 @@ struct SliceStack {
 /// Of groups of `slices`.
 [[nodiscard]] SliceStack slice_stack(const Geometry& geometry, std::size_t slices) noexcept;
 
+/// What row `row` of slices of `size` x `size` pixels casts at the angle of this cosine and sine,
+/// the slices' middle on the axis.
+[[nodiscard]] RowShadow row_shadow(std::size_t size, double centre, double cosine, double sine,
+                                   std::size_t row) noexcept;
+
 /// A of a slice is, for each angle and detector pixel, the line integral through the slice averaged
 /// over the pixel's width, without any error: slices are constant in squares of the detector's
 /// pixel, whose shadow is a trapezoid. A^T is its transpose, weight by weight: <A x, y> = <x, A^T
