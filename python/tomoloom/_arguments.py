@@ -67,6 +67,11 @@ def angles(name: str, value: Any, count: int) -> "npt.NDArray[np.float64]":
         raise ValueError(f"{name}: expected one angle for each of {count} projections, got {array.size}")
     if not np.isfinite(array).all():
         raise ValueError(f"{name}: expected finite angles")
+    if count > 2:  # with or without the step to the first one again
+        arc = float(np.ptp(array))
+        if any(abs(one - turn) < turn / 100 for one in (arc, arc * count / (count - 1)) for turn in (180, 360)):
+            warnings.warn(f"{name}: {count} projections within {arc:g} radians: are they degrees? (numpy.radians)", UserWarning,
+                          stacklevel=3)
     return array
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Steps of a reconstruction on arrays: the same text that `tomoloom recon` runs on files."""
+import warnings
 from typing import Any, Optional, Tuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from . import _arguments as arguments
 from . import _core
 from ._errors import ArgumentError
 
+_END = 1.0  # columns from the ends of where an axis is looked for: what is found there is not to be believed
 _SEARCHED_ROWS = 8
 _BLOCKED = ("osem", "ospml_quad", "ospml_hybrid", "bart")
 
@@ -207,7 +209,7 @@ def find_center(integrals: Any, theta: Any, *, pairs: bool = False, within: Opti
     """The column that the axis is projected to, from up to eight rows spread over the stack.
 
     `pairs`: from projections half a turn apart alone, else from the transform of the whole turn. `within`: (first,
-    last) column to look between, by default the middle half of the row. Raises ArgumentError where the angles do not
+    last) column to look between, by default the middle half of the row; a warning tells of an axis at their ends. Raises ArgumentError where the angles do not
     cover half a turn, or with `pairs` where no two projections are half a turn apart.
     """
     data = arguments.stack("integrals", integrals)
@@ -219,12 +221,15 @@ def find_center(integrals: Any, theta: Any, *, pairs: bool = False, within: Opti
     angles = arguments.angles("theta", theta, part.shape[1 if sinograms else 0])
     low, high = (columns / 4, 3 * columns / 4) if within is None else within
     low = arguments.number("within", low, 0, columns - 1)
-    found: Optional[float] = _core.find_centre(part, angles, bool(sinograms), low,
-                                               arguments.number("within", high, low, columns - 1), bool(pairs),
+    high = arguments.number("within", high, low, columns - 1)
+    found: Optional[float] = _core.find_centre(part, angles, bool(sinograms), low, high, bool(pairs),
                                                arguments.threads(threads))
     if found is None:
         expected = "projections half a turn apart" if pairs else "angles over 180 degrees"
         raise ArgumentError(f"theta: expected {expected}", 15, "unsupported")
+    if min(found - low, high - found) < _END < (high - low) / 4:
+        warnings.warn(f"the axis was found at {found:.1f}, at the end of where it is looked for ({low:g} to {high:g}): most "
+                      "likely it lies elsewhere (within=), or nothing is seen of it", UserWarning, stacklevel=2)
     return found
 
 

@@ -229,3 +229,17 @@ def test_what_a_method_does_not_know_is_told(integrals, theta, call, told):
 def test_blocks_of_a_method_without_are_refused(integrals, theta):
     with pytest.raises(ValueError, match="block_order: goes with method 'osem'.*got method 'sirt'"):
         tomoloom.recon(integrals, theta, method="sirt", iterations=1, block_order=np.arange(len(theta)))
+
+
+def test_degrees_and_an_axis_that_is_not_there_are_told(integrals, theta, recwarn):
+    tomoloom.recon(integrals, theta, 33.25)
+    tomoloom.recon(integrals, 2 * theta, 33.25)
+    tomoloom.find_center(integrals, theta)
+    assert not recwarn.list
+    for degrees in (np.degrees(theta), np.linspace(0, 180, 120), np.linspace(0, -360, 120)):
+        with pytest.warns(UserWarning, match="are they degrees"):
+            tomoloom.recon(integrals, degrees, 33.25)
+    with pytest.warns(UserWarning, match="at the end of where it is looked for .16 to 48."):
+        tomoloom.find_center(np.concatenate([integrals[:, :, 24:], np.zeros((120, 3, 24))], axis=2), theta)
+    with pytest.warns(UserWarning, match="at the end"):
+        tomoloom.find_center(np.zeros_like(integrals), theta)

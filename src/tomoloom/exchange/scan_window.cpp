@@ -47,7 +47,7 @@ ScanWindow::ScanWindow(std::unique_ptr<FrameSource> scan, const WindowChoice& ch
   layout_ = whole;
   const std::size_t end = choice.end_column.value_or(whole.columns), bin = choice.bin;
   if (choice.first_column >= end || end > whole.columns) {
-    throw Error(kSliceRange, print("%s: columns %zu to %zu: the scan has columns 0 to %zu",
+    throw Error(kSliceRange, print("%s: --columns %zu:%zu: expected FIRST:END, within 0:%zu",
                                    whole.path.c_str(), choice.first_column, end, whole.columns));
   }
   layout_.columns = (end - choice.first_column) / bin;
@@ -56,17 +56,18 @@ ScanWindow::ScanWindow(std::unique_ptr<FrameSource> scan, const WindowChoice& ch
       (static_cast<double>(choice.first_column) + static_cast<double>(end) - 1) / 2);
   if (layout_.rows == 0 || layout_.columns < 2) {
     throw Error(kSliceRange,
-                print("%s: %zu x %zu pixels averaged together leave %zu x %zu of %zu x %zu",
-                      whole.path.c_str(), bin, bin, layout_.rows, layout_.columns, whole.rows,
-                      end - choice.first_column));
+                print("%s: rows and columns, %zu x %zu, by --bin %zu leave %zu x %zu: expected at "
+                      "least 1 x 2",
+                      whole.path.c_str(), whole.rows, end - choice.first_column, bin, layout_.rows,
+                      layout_.columns));
   }
   layout_.counts = whole.counts && bin == 1;
   const std::size_t projections = scan_->projections();
   std::vector<bool> out(projections, false);
   for (const auto& [from, to] : choice.skipped) {
     if (from >= to || (to > projections && !grows())) {
-      throw Error(kSliceRange, print("%s: --skip: the scan has projections 0 to %zu",
-                                     whole.path.c_str(), projections - 1));
+      throw Error(kSliceRange, print("%s: --skip %zu:%zu: expected FIRST:END, within 0:%zu",
+                                     whole.path.c_str(), from, to, projections));
     }
     std::fill(out.begin() + static_cast<std::ptrdiff_t>(std::min(from, projections)),
               out.begin() + static_cast<std::ptrdiff_t>(std::min(to, projections)), true);

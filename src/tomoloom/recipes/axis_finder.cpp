@@ -7,6 +7,7 @@
 
 #include "loom/base/error.hpp"
 #include "loom/base/median.hpp"
+#include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
 #include "tomoloom/recipes/recon_block.hpp"
 #include "tomoloom/reconstruct/centre.hpp"
@@ -21,6 +22,9 @@ constexpr std::size_t kBands = 8;
 constexpr std::size_t kPartOfRows = 4;
 /// Columns on either side that entropy is looked at in, at least.
 constexpr double kLeastReach = 8;
+/// Columns from the ends of where it is looked for: what is found there is no minimum, or not the
+/// axis.
+constexpr double kEnd = 1;
 
 const char* what_is_wanted(AxisSearch search) {
   switch (search) {
@@ -68,29 +72,48 @@ std::vector<float> AxisFinder::prepared(const std::vector<std::size_t>& rows) co
   return all;
 }
 
-std::optional<double> AxisFinder::column_of(const std::vector<std::size_t>& rows) const {
+std::optional<AxisFinder::Found> AxisFinder::column_of(const std::vector<std::size_t>& rows) const {
   const std::size_t n = layout_.columns;
   const std::vector<float> integrals = prepared(rows);
   const StackView view{.data = integrals.data(),
                        .slices = rows.size(),
                        .angle_stride = rows.size() * n,
                        .slice_stride = n};
-  const double width = static_cast<double>(n), low = width / 4, high = 3 * width / 4;
-  switch (job_.search) {
-    case AxisSearch::kPairs:
-      return find_centre_of_pairs(view, n, theta_, low, high);
-    case AxisSearch::kEntropy: {
-      // far from the axis the body leaves the circle, and entropy falls again
-      const double start =
-          find_centre(view, n, theta_, low, high, executor_).value_or((width - 1) / 2);
-      const double reach = std::max(kLeastReach, width / 32);
-      return find_centre_by_entropy(view, n, theta_, std::max(low, start - reach),
-                                    std::min(high, start + reach), executor_,
-                                    [&] { stop_if_asked(observer_); });
-    }
-    default:
-      return find_centre(view, n, theta_, low, high, executor_);
+  const auto [low, high] = searched();
+  const auto between = [](std::optional<double> column, double least,
+                          double most) -> std::optional<Found> {
+    if (!column) return {};
+    return Found{*column, *column < least + kEnd || *column > most - kEnd};
+  };
+  if (job_.search == AxisSearch::kPairs) {
+    return between(find_centre_of_pairs(view, n, theta_, low, high), low, high);
   }
+  const auto start = between(find_centre(view, n, theta_, low, high, executor_), low, high);
+  if (job_.search != AxisSearch::kEntropy) return start;
+  // far from the axis the body leaves the circle, and entropy falls again
+  const double width = static_cast<double>(n), about = start ? start->column : (width - 1) / 2;
+  const double reach = std::max(kLeastReach, width / 32);
+  const double least = std::max(low, about - reach), most = std::min(high, about + reach);
+  auto found = between(find_centre_by_entropy(view, n, theta_, least, most, executor_,
+                                              [&] { stop_if_asked(observer_); }),
+                       least, most);
+  if (found && start) found->at_end = found->at_end || start->at_end;
+  return found;
+}
+
+std::pair<double, double> AxisFinder::searched() const {
+  const double width = static_cast<double>(layout_.columns);
+  return {width / 4, 3 * width / 4};
+}
+
+/// Where nothing turns, or the axis lies elsewhere, some column is found all the same.
+void AxisFinder::tell_doubt() const {
+  const auto [low, high] = searched();
+  observer_.warn(print(
+      "%s: the axis was found at the end of where it is looked for, from column "
+      "%.0f to %.0f: most likely it lies elsewhere, or nothing is seen of it "
+      "(--center COLUMN)",
+      layout_.path.c_str(), summary_.window.to_detector(low), summary_.window.to_detector(high)));
 }
 
 /// Through what is found in bands of rows the line of Theil and Sen: up to a quarter of the bands
@@ -102,19 +125,22 @@ Axis AxisFinder::fit() const {
                 layout_.path + ": --center fit wants at least a quarter of the rows (--rows)");
   }
   std::vector<std::pair<double, double>> found;  // row, column
+  std::size_t at_end = 0;
   for (std::size_t b = 0; b < bands; ++b) {
     const std::size_t begin = b * rows / bands, end = (b + 1) * rows / bands;
     const auto column =
         column_of(rows_spread(summary_.first_row + begin, end - begin, kCentreRows));
     const double middle =
         static_cast<double>(summary_.first_row) + (static_cast<double>(begin + end) - 1) / 2;
-    if (column) found.emplace_back(middle, *column);
+    if (column) found.emplace_back(middle, column->column);
+    if (column && column->at_end) ++at_end;
     if (observer_.progress) observer_.progress("axis", b + 1, bands);
   }
   if (found.size() < 2) {
     throw Error(Status::kUnsupported,
                 layout_.path + what_is_wanted(job_.search) + ": give the column");
   }
+  if (2 * at_end > found.size()) tell_doubt();
   std::vector<double> slopes, starts;
   for (std::size_t i = 0; i < found.size(); ++i) {
     for (std::size_t k = i + 1; k < found.size(); ++k) {
@@ -135,7 +161,8 @@ Axis AxisFinder::find() const {
     throw Error(Status::kUnsupported,
                 layout_.path + what_is_wanted(job_.search) + ": give the column");
   }
-  return {*column, *column};
+  if (column->at_end) tell_doubt();
+  return {column->column, column->column};
 }
 
 }  // namespace tomoloom

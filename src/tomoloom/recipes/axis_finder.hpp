@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "loom/base/executor.hpp"
@@ -28,14 +29,22 @@ class AxisFinder {
   AxisFinder(const ReconJob& job, const ScanLayout& layout, const ReconSummary& summary,
              BlockSource& source, Executor& executor, const Observer& observer);
 
-  /// By the job's way. Throws kUnsupported where the angles do not tell.
+  /// By the job's way; a warning where it lies at an end. Throws kUnsupported where the angles do
+  /// not tell.
   [[nodiscard]] Axis find() const;
 
  private:
   /// Line integrals [angle][row][column] of some rows of the window.
   [[nodiscard]] std::vector<float> prepared(const std::vector<std::size_t>& rows) const;
+  struct Found {
+    double column = 0;
+    bool at_end = false;  ///< of where it was looked for
+  };
   /// The one column that the job's way finds in these rows.
-  [[nodiscard]] std::optional<double> column_of(const std::vector<std::size_t>& rows) const;
+  [[nodiscard]] std::optional<Found> column_of(const std::vector<std::size_t>& rows) const;
+  /// Columns of the window between which it is looked for.
+  [[nodiscard]] std::pair<double, double> searched() const;
+  void tell_doubt() const;
   [[nodiscard]] Axis fit() const;
 
   const ReconJob& job_;

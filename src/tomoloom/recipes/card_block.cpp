@@ -38,11 +38,7 @@ PixelFlaws CardBlock::run(const RawBlock& block, const VolumeView& slices, Execu
         prepare_.bring(first, count, all, stream, staging, executor);
       },
       slices, executor);
-  return {
-      .blind = count_blind(gains),
-      .saturated = count_saturated(job_, block, gains.front()),
-      .unlit = count_unlit(job_, block.projections, 0, layout_.angles, gains.front()),
-      .no_number = count_no_numbers(job_, block.projections, slices_of(block, layout_), executor)};
+  return flaws_of(job_, layout_, block, gains, executor);
 }
 
 }  // namespace tomoloom

@@ -125,6 +125,7 @@ void PhaseSource::look(std::size_t frame, std::size_t frames) const {
   flaws_.unlit += count_unlit(job_, raw_, frame - begin_, frames, gains_.front());
   flaws_.no_number += count_no_numbers(
       job_, raw_, {.first_frame = frame - begin_, .frames = frames, .rows = seen_rows_}, executor_);
+  look_at_light(job_, scan_.layout(), raw_, frame - begin_, frames, frame, gains_, flaws_);
   seen_.resize(count * pixels);
   executor_.run(count, [&](std::size_t f) {
     to_transmissions(job_, scan_.layout(), raw_, f, begin_ + f, gains_,

@@ -21,6 +21,9 @@ namespace tomoloom {
 namespace {
 
 constexpr std::size_t kFramesPerTask = 8;
+constexpr std::size_t kAnglesLookedAt = 16;
+/// A transmission that no body has, beyond the fringes of its edges.
+constexpr float kBright = 1.25F;
 
 /// Of frames [first, first + count) of a block; of none the number that stands for them.
 std::vector<float> averaged(const FrameBlock& block, std::size_t first, std::size_t count,
@@ -117,6 +120,31 @@ std::size_t count_no_numbers(const ReconJob& job, const FrameBlock& block, Block
   return std::accumulate(found.begin(), found.end(), std::size_t{0});
 }
 
+void look_at_light(const ReconJob& job, const ScanLayout& layout, const FrameBlock& block,
+                   std::size_t first, std::size_t frames, std::size_t angle,
+                   const std::vector<Gain>& gains, PixelFlaws& flaws) {
+  if (job.input == InputKind::kIntegrals) return;
+  const std::size_t pixels = block.rows * block.columns;
+  const std::size_t stride = (layout.angles + kAnglesLookedAt - 1) / kAnglesLookedAt;
+  for (std::size_t f = 0; f < frames; ++f) {
+    if ((angle + f) % stride != 0) continue;
+    const Gain& gain = gains[layout.flat_set.empty() ? 0 : layout.flat_set[angle + f]];
+    const auto look = [&](const auto* frame) {
+      for (std::size_t i = 0; i < pixels; ++i) {
+        const float light = static_cast<float>(frame[i]) - gain.dark[i];
+        flaws.dim += gain.scale[i] > 0 && light * gain.scale[i] <= kLeastTransmission ? 1 : 0;
+        flaws.bright += light * gain.scale[i] > kBright ? 1 : 0;
+      }
+    };
+    flaws.looked_at += pixels;
+    if (block.counts.empty()) {
+      look(block.floats.data() + (first + f) * pixels);
+    } else {
+      look(block.counts.data() + (first + f) * pixels);
+    }
+  }
+}
+
 std::size_t count_blind(const std::vector<Gain>& gains) {
   std::size_t most = 0;
   for (const Gain& gain : gains) most = std::max(most, gain.blind);
@@ -201,14 +229,21 @@ void copy_integrals(const FrameBlock& block, std::size_t frame, std::span<float>
                  [](std::uint16_t value) { return static_cast<float>(value); });
 }
 
-PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
-                         Executor& executor, LargeVector<float>& integrals) {
-  const std::vector<Gain> gains = gains_of(job, layout, block);
-  const PixelFlaws flaws{
+PixelFlaws flaws_of(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
+                    const std::vector<Gain>& gains, Executor& executor) {
+  PixelFlaws flaws{
       .blind = count_blind(gains),
       .saturated = count_saturated(job, block, gains.front()),
       .unlit = count_unlit(job, block.projections, 0, layout.angles, gains.front()),
       .no_number = count_no_numbers(job, block.projections, slices_of(block, layout), executor)};
+  look_at_light(job, layout, block.projections, 0, layout.angles, 0, gains, flaws);
+  return flaws;
+}
+
+PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,
+                         Executor& executor, LargeVector<float>& integrals) {
+  const std::vector<Gain> gains = gains_of(job, layout, block);
+  const PixelFlaws flaws = flaws_of(job, layout, block, gains, executor);
   const std::size_t pixels = block.rows * layout.columns;
   integrals.resize(layout.angles * pixels);
   const bool zingers = looks_for_zingers(job);

@@ -48,6 +48,12 @@ void read_block(BlockSource& source, std::size_t first, std::size_t rows, const 
 /// others stand for them.
 [[nodiscard]] std::size_t count_no_numbers(const ReconJob& job, const FrameBlock& block,
                                            BlockPart part, Executor& executor);
+/// Adds what values of some 16 projections of the scan are beside their darks and flats, of those
+/// in frames [first, first + frames), the first of which is projection `angle`; nothing of line
+/// integrals.
+void look_at_light(const ReconJob& job, const ScanLayout& layout, const FrameBlock& block,
+                   std::size_t first, std::size_t frames, std::size_t angle,
+                   const std::vector<Gain>& gains, PixelFlaws& flaws);
 /// Of the set that has most of them.
 [[nodiscard]] std::size_t count_blind(const std::vector<Gain>& gains);
 
@@ -66,6 +72,11 @@ void copy_integrals(const FrameBlock& block, std::size_t frame, std::span<float>
 /// columns from where the first does, half way; axes of their own, at the common one.
 void straighten(std::span<float> integrals, const ScanLayout& layout, double lean,
                 std::size_t first, std::size_t rows, Executor& executor);
+
+/// What is not as it should be in a block.
+[[nodiscard]] PixelFlaws flaws_of(const ReconJob& job, const ScanLayout& layout,
+                                  const RawBlock& block, const std::vector<Gain>& gains,
+                                  Executor& executor);
 
 /// Counts -> line integrals [angle][row][column], stripes removed.
 PixelFlaws prepare_block(const ReconJob& job, const ScanLayout& layout, const RawBlock& block,

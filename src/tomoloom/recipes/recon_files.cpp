@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numbers>
 #include <optional>
 #include <string>
 
 #include "loom/base/error.hpp"
+#include "loom/base/median.hpp"
 #include "loom/base/number_text.hpp"
 #include "loom/base/print.hpp"
 #include "loom/files/input_file.hpp"
@@ -86,6 +88,38 @@ std::string making_of(const ReconJob& job, const FrameSource& scan,
   return text;
 }
 
+/// What angles, in degrees, look like that are none or that nobody has written; nothing of good
+/// ones. Radians without a word of that turn by a few degrees, and make a volume of next to
+/// nothing.
+std::vector<std::string> doubts_about(std::vector<double> theta) {
+  std::vector<std::string> doubts;
+  if (theta.size() < 3) return doubts;
+  std::sort(theta.begin(), theta.end());
+  constexpr double kTurnInRadians = 2.02 * std::numbers::pi;  // with one more step
+  if (const double arc = theta.back() - theta.front(); arc < kTurnInRadians) {
+    doubts.push_back(
+        print("%zu projections within %.4g degrees: are they radians?", theta.size(), arc));
+  }
+  struct Run {
+    std::size_t length = 0;
+    double angle = 0;
+  } longest;
+  std::vector<std::size_t> lengths;
+  for (std::size_t a = 0; a < theta.size();) {
+    const auto end = std::upper_bound(theta.begin(), theta.end(), theta[a]);
+    const auto length = static_cast<std::size_t>(end - theta.begin()) - a;
+    if (length > longest.length) longest = {length, theta[a]};
+    lengths.push_back(length);
+    a += length;
+  }
+  constexpr std::size_t kOften = 3;  // so many times, and times as often as the others
+  if (longest.length > kOften * std::max<std::size_t>(1, upper_median(lengths))) {
+    doubts.push_back(print("%zu of %zu projections have the angle %g: has nobody written it?",
+                           longest.length, theta.size(), longest.angle));
+  }
+  return doubts;
+}
+
 }  // namespace
 
 GivenNumbers read_numbers(const ReconJob& job) {
@@ -162,6 +196,9 @@ void check_frames(const ReconJob& job, const ScanLayout& layout, const Observer&
                 print("%s: all of %zu projections have the angle %g: expected a scan that "
                       "turns (--theta)",
                       layout.path.c_str(), theta.size(), theta.front()));
+  }
+  for (const std::string& doubt : doubts_about(theta)) {
+    observer.warn(print("%s: %s (--theta)", layout.path.c_str(), doubt.c_str()));
   }
   if (job.input != InputKind::kCounts) return;
   if (layout.white.empty() && !layout.has_flat_value) {

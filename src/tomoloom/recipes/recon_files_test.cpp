@@ -202,6 +202,29 @@ TEST_F(ReconFiles, SaturatedFlatsAreTold) {
   EXPECT_EQ(warnings(60000).find("saturated"), std::string::npos);
 }
 
+TEST_F(ReconFiles, AnglesThatLookLikeRadiansOrThatNobodyHasWrittenAreTold) {
+  SimulateJob scan = small();
+  scan.rows = 1;
+  simulate(scan);
+  ReconJob job = recon(scan);
+  job.theta = folder.file("angles.txt");
+  const auto told_of = [&](double step, int written) {
+    std::ofstream file(job.theta);
+    for (int a = 0; a < 100; ++a) file << (a < written ? step * a : 0.0) << "\n";
+    file.close();
+    run(job);
+    return told;
+  };
+  constexpr double kRadians = 0.0314159;
+  for (const double turns : {1.0, 2.0}) {
+    EXPECT_NE(told_of(turns * kRadians, 100).find("are they radians?"), std::string::npos) << told;
+  }
+  EXPECT_NE(told_of(1.8, 96).find("5 of 100 projections have the angle 0: has nobody"),
+            std::string::npos)
+      << told;
+  for (const double step : {0.1, 1.8, 3.6}) EXPECT_EQ(told_of(step, 98), "") << step;
+}
+
 TEST_F(ReconFiles, ProjectionsThatNobodyHasWrittenAreTold) {
   SimulateJob scan = small();
   scan.rows = 34;

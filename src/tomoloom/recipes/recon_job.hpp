@@ -104,12 +104,18 @@ struct PixelFlaws {
   std::size_t saturated = 0;  ///< flats at the end of the camera's range
   std::size_t unlit = 0;      ///< rows of projections that hold 0 alone where flats do not
   std::size_t no_number = 0;  ///< values of projections that are none, or beyond any sum
+  /// Values of some projections: all of them, those not above their dark, those far above their
+  /// flat.
+  std::size_t looked_at = 0, dim = 0, bright = 0;
 
   PixelFlaws& operator+=(const PixelFlaws& other) noexcept {
     blind += other.blind;
     saturated += other.saturated;
     unlit += other.unlit;
     no_number += other.no_number;
+    looked_at += other.looked_at;
+    dim += other.dim;
+    bright += other.bright;
     return *this;
   }
 };

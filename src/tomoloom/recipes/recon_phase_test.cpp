@@ -181,6 +181,39 @@ TEST_F(ReconPhase, ACardRetrievesTheSame) {
   }
 }
 
+TEST_F(ReconPhase, ProjectionsBelowTheirDarksOrFarAboveTheirFlatsAreTold) {
+  const auto told_of = [&](std::uint16_t counts, Phase phase) {
+    const std::string path = folder.file("light.h5");
+    const std::vector<double> theta{0, 45, 90, 135};
+    {
+      ScanWriter writer(path, Overwrite::kYes,
+                        {.angles = 4, .rows = 2, .columns = 8, .flats = 1, .darks = 1}, theta);
+      for (const std::size_t a : {0U, 1U, 2U, 3U}) {
+        std::vector<std::uint16_t> frame(16, counts);
+        frame[3] = 1000;
+        writer.projection(a, frame);
+      }
+      writer.flat(0, std::vector<std::uint16_t>(16, 1100));
+      writer.dark(0, std::vector<std::uint16_t>(16, 100));
+      writer.commit();
+    }
+    run({.scan = path, .output = folder.file("v.h5"), .phase = {.method = phase}});
+    return told;
+  };
+  for (const Phase phase : {Phase::kNone, Phase::kPaganin}) {
+    EXPECT_NE(told_of(90, phase).find("60 of 64 values of projections that were looked at are not "
+                                      "above their darks"),
+              std::string::npos)
+        << told;
+    EXPECT_NE(told_of(1400, phase)
+                  .find("60 of 64 values of projections that were looked at are a "
+                        "quarter and more above their flats"),
+              std::string::npos)
+        << told;
+    EXPECT_EQ(told_of(1300, phase).find("looked at"), std::string::npos) << told;
+  }
+}
+
 TEST_F(ReconPhase, WhatDoesNotFitIsOneLine) {
   ReconJob own = job(scan("seen.h5", kFringeArea), Phase::kPaganin, "none.h5");
   own.input = InputKind::kIntegrals;

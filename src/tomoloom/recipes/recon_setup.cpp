@@ -296,6 +296,19 @@ void check_flaws(const ReconJob& job, const ReconSummary& summary, std::size_t p
         "(--skip leaves projections out)",
         job.scan.c_str(), flaws.unlit, pixels / summary.layout.columns * summary.layout.angles));
   }
+  const auto tell_light = [&](std::size_t count, const char* what) {
+    observer.warn(print("%s: %zu of %zu values of projections that were looked at are %s",
+                        job.scan.c_str(), count, flaws.looked_at, what));
+  };
+  const std::size_t unlit = flaws.unlit * summary.layout.columns;
+  if (2 * flaws.dim > flaws.looked_at && 2 * unlit < pixels * summary.layout.angles) {
+    tell_light(flaws.dim,
+               "not above their darks: are darks of another exposure, or numbers cut off?");
+  }
+  if (2 * flaws.bright > flaws.looked_at) {
+    tell_light(flaws.bright,
+               "a quarter and more above their flats: are those of another exposure?");
+  }
   if (flaws.no_number > 0) {
     const bool integrals = job.input == InputKind::kIntegrals;
     observer.warn(print("%s: %zu of %zu values of projections are no numbers%s: taken to %s",

@@ -86,6 +86,26 @@ class ReconWindow : public test::ReconCase {
   static bool spoiled(std::size_t angle) { return angle == 17 || (angle >= 40 && angle < 43); }
 };
 
+TEST_F(ReconWindow, AnAxisAtTheEndOfWhereItIsLookedForIsTold) {
+  SimulateJob scan = small();
+  scan.rows = 8;
+  const auto told_of = [&](double centre, AxisSearch search) {
+    scan.centre = centre;
+    simulate(scan);
+    ReconJob job = recon(scan);
+    job.centre.reset();
+    job.search = search;
+    run(job);
+    return told;
+  };
+  for (const AxisSearch search : {AxisSearch::kTurn, AxisSearch::kLean, AxisSearch::kEntropy}) {
+    EXPECT_NE(told_of(9, search).find("from column 16 to 48: most likely it lies elsewhere"),
+              std::string::npos)
+        << told;
+    EXPECT_EQ(told_of(33.2, search).find("end of where"), std::string::npos) << told;
+  }
+}
+
 TEST_F(ReconWindow, ProjectionsThatAreSkippedDoNoHarm) {
   const auto whole = made(job(scan("whole.h5")));
   const std::string path =
