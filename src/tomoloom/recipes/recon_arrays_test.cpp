@@ -7,10 +7,12 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <tuple>
 #include <vector>
 
 #include "loom/base/error.hpp"
 #include "loom/runtime/executors.hpp"
+#include "loom/testing/test_files.hpp"
 #include "tomoloom/status.hpp"
 
 namespace tomoloom {
@@ -146,6 +148,27 @@ TEST(ReconArrays, WhatDoesNotFitIsAnError) {
   for (const std::vector<double>& centres :
        {std::vector<double>{1, 2}, std::vector<double>{24}, std::vector<double>{NAN}}) {
     EXPECT_THROW((void)slices_of({}, by_projections(data), centres), Error);
+  }
+}
+
+TEST(ReconArrays, IterationsThatGrowBeyondAnyNumberAreAnError) {
+  const std::vector<float> data = projections(11.5);
+  const auto run = [&](Method method, double reg_par, Gram gram) {
+    ReconJob how;
+    how.method = method;
+    how.reg_par = reg_par;
+    how.gram = gram;
+    (void)slices_of(how, by_projections(data), {11.5});
+  };
+  // 1 is what TomoPy takes by itself
+  const std::vector<std::tuple<Method, double, Gram>> grow{{Method::kGrad, 1, Gram::kRays},
+                                                           {Method::kGrad, 1e3, Gram::kFft},
+                                                           {Method::kPmlQuad, 1e30, Gram::kRays}};
+  for (const auto& [method, reg_par, gram] : grow) {
+    const auto thrown = loom::test::thrown_by([&] { run(method, reg_par, gram); });
+    EXPECT_EQ(thrown.status, Status::kUnsupported);
+    EXPECT_TRUE(thrown.says("--reg-par")) << thrown.message;
+    run(method, 1e-3, gram);
   }
 }
 

@@ -41,8 +41,9 @@ void settle_rows(const ReconJob& job, ReconSummary& summary) {
     if (column >= 0 && column <= last) continue;
     const WindowChoice& window = job.window;
     throw Error(kCentreRange,
-                print("%s: --center %g: expected a column from %g to %g", layout.path.c_str(),
-                      window.to_detector(column), window.to_detector(0), window.to_detector(last)));
+                print("%s: --center%s %g: expected a column from %g to %g", layout.path.c_str(),
+                      layout.axis.empty() ? "" : "s", window.to_detector(column),
+                      window.to_detector(0), window.to_detector(last)));
   }
   summary.centre = (above + below) / 2;  // where a leaning axis is brought to
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tomoloom/recipes/slice_plan.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <numbers>
 #include <string>
 #include <utility>
@@ -79,6 +81,22 @@ bool knows_tilt(Method method) {
   }
 }
 
+/// What iterates may grow beyond any number, by steps or penalties that are too large. Throws
+/// kUnsupported.
+void require_numbers(const VolumeView& slices, std::size_t count, std::size_t image) {
+  for (std::size_t s = 0; s < count; ++s) {
+    for (std::size_t row = 0; row < image; ++row) {
+      const float* const line = slices.data + s * slices.slice_stride + row * slices.row_stride;
+      if (std::all_of(line, line + image, [](float value) { return std::isfinite(value); })) {
+        continue;
+      }
+      throw Error(Status::kUnsupported,
+                  "--reg-par: iterations have grown beyond any number: expected less (of --method "
+                  "grad 0, which finds its steps)");
+    }
+  }
+}
+
 }  // namespace
 
 void check_method(const ReconJob& job) {
@@ -140,7 +158,8 @@ SlicePlan plan_slices(const ReconJob& job, Geometry geometry, Executor& executor
   return plan;
 }
 
-SliceEngine::SliceEngine(const SlicePlan& plan, Backend backend, const Observer& observer) {
+SliceEngine::SliceEngine(const SlicePlan& plan, Backend backend, const Observer& observer)
+    : image_(plan.image()) {
   if (!plan.grid && (backend == Backend::kCuda || backend == Backend::kEmulate)) {
     throw Error(Status::kUnsupported,
                 "--backend: --method exact and gridrec go to a card, no other, and without --tilt");
@@ -166,8 +185,12 @@ void SliceEngine::reconstruct(const StackView& projections, const VolumeView& sl
   if (device_) return device_->reconstruct(projections, slices, executor);
   if (direct_) return direct_->reconstruct(projections, slices, executor);
   if (tilted_) return tilted_->reconstruct(projections, slices, executor);
-  if (convolved_) return convolved_->reconstruct(projections, slices, executor, before);
-  rays_->reconstruct(projections, slices, executor, before);
+  if (convolved_) {
+    convolved_->reconstruct(projections, slices, executor, before);
+  } else {
+    rays_->reconstruct(projections, slices, executor, before);
+  }
+  require_numbers(slices, projections.slices, image_);
 }
 
 }  // namespace tomoloom

@@ -56,11 +56,13 @@ class SliceEngine {
   [[nodiscard]] Backend made_on() const noexcept { return made_on_; }
   /// Null where slices are made on the CPU.
   [[nodiscard]] DeviceSlices* card() noexcept { return device_.get(); }
-  /// `before` is called before each iteration of a method that has some.
+  /// `before` is called before each iteration of a method that has some. Throws kUnsupported where
+  /// those grow beyond any number.
   void reconstruct(const StackView& projections, const VolumeView& slices, Executor& executor,
                    const std::function<void(std::size_t)>& before);
 
  private:
+  std::size_t image_;
   Backend made_on_ = Backend::kCpu;
   std::unique_ptr<DirectEngine> direct_;
   std::unique_ptr<DeviceSlices> device_;

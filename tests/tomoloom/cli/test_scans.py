@@ -106,7 +106,7 @@ class Scans(InputCase):
         self.assertEqual(sorted(made), ["one_rec.h5", "three_rec.h5"])
         self.assertIn("22", self.ok("info", self.volumes / "three_rec.h5").stdout)
         scans.write_text(f"\"{self.tree / 'one.h5'}\" nowhere\n")
-        self.fails(2, "--center", "recon", scans, "-o", self.volumes)
+        self.fails(2, f"{self.tree / 'one.h5'} of a list: --center nowhere", "recon", scans, "-o", self.volumes)
         scans.write_text("a b c\n")
         self.fails(2, "line 1", "recon", scans, "-o", self.volumes)
         scans.write_text("# none\n")

@@ -39,7 +39,12 @@ ReconJob job_for(const ManyScansJob& many, const FoundScan& found) {
   std::error_code ignored;
   if (fs::is_regular_file(one.theta, ignored)) one.theta = absolute_path(one.theta);
   one.memory = granted(many);
-  if (!found.axis.empty()) set_option(recon_option_rows(), one, "center", found.axis);
+  if (found.axis.empty()) return one;
+  try {
+    set_option(recon_option_rows(), one, "center", found.axis);
+  } catch (const Error& error) {  // which of the scans of a list it is
+    throw Error(error.status(), found.path + " of a list: " + error.what());
+  }
   return one;
 }
 
