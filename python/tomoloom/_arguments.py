@@ -71,7 +71,15 @@ def angles(name: str, value: Any, count: int) -> "npt.NDArray[np.float64]":
         arc = float(np.ptp(array))
         if any(abs(one - turn) < turn / 100 for one in (arc, arc * count / (count - 1)) for turn in (180, 360)):
             warnings.warn(f"{name}: {count} projections within {arc:g} radians: are they degrees? (numpy.radians)", UserWarning,
-                          stacklevel=3)
+                          stacklevel=4)
+    return array
+
+
+def turning(name: str, value: Any, count: int) -> "npt.NDArray[np.float64]":
+    """The same of a scan: not all of several projections have one angle, as where nobody has written them."""
+    array = angles(name, value, count)
+    if count > 1 and (array == array[0]).all():
+        raise ValueError(f"{name}: all of {count} projections have the angle {array[0]:g}: expected a scan that turns")
     return array
 
 

@@ -149,7 +149,7 @@ def recon(integrals: Any, theta: Any, center: Any = None, *, method: str = "exac
         Where "exact" and "gridrec" are computed: on a card where the package was built for one and one is there.
     """
     data = arguments.floats("integrals", integrals)
-    angles = arguments.angles("theta", theta, data.shape[1 if sinograms else 0])
+    angles = arguments.turning("theta", theta, data.shape[1 if sinograms else 0])
     centers = np.atleast_1d(np.asarray((data.shape[2] - 1) / 2 if center is None else center, dtype=np.float64))
     options = arguments.texts({"method": method, "filter": filter,
                                "filter_cutoff": arguments.number("filter_cutoff", filter_cutoff),
@@ -218,7 +218,7 @@ def find_center(integrals: Any, theta: Any, *, pairs: bool = False, within: Opti
     chosen = [(2 * r + 1) * rows // (2 * count) for r in range(count)]
     part = arguments.floats("integrals", data[chosen] if sinograms else data[:, chosen])
     part = np.where(np.abs(part) < 1e20, part, np.float32(0))  # neither infinite nor no number
-    angles = arguments.angles("theta", theta, part.shape[1 if sinograms else 0])
+    angles = arguments.turning("theta", theta, part.shape[1 if sinograms else 0])
     low, high = (columns / 4, 3 * columns / 4) if within is None else within
     low = arguments.number("within", low, 0, columns - 1)
     high = arguments.number("within", high, low, columns - 1)

@@ -239,6 +239,9 @@ def test_degrees_and_an_axis_that_is_not_there_are_told(integrals, theta, recwar
     for degrees in (np.degrees(theta), np.linspace(0, 180, 120), np.linspace(0, -360, 120)):
         with pytest.warns(UserWarning, match="are they degrees"):
             tomoloom.recon(integrals, degrees, 33.25)
+    for call in (tomoloom.recon, tomoloom.find_center):
+        with pytest.raises(ValueError, match="all of 120 projections have the angle 1"):
+            call(integrals, np.ones(120))
     with pytest.warns(UserWarning, match="at the end of where it is looked for .16 to 48."):
         tomoloom.find_center(np.concatenate([integrals[:, :, 24:], np.zeros((120, 3, 24))], axis=2), theta)
     with pytest.warns(UserWarning, match="at the end"):

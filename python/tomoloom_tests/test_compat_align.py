@@ -115,6 +115,8 @@ def test_a_lens_is_undone_as_the_peer_does(tmp_path):
     assert tomopy.distortion_correction_proj(given, *centre, factors) is given
     assert np.allclose(given, want, atol=1e-5) and np.abs(given - STACK).max() > 0.1
     assert np.allclose(tomopy.distortion_correction_sino(STACK, 4, *centre, factors), want[:, 4], atol=1e-5)
+    with pytest.raises(ValueError, match="list_fact: expected finite"):
+        tomopy.distortion_correction_proj(given, *centre, [1, np.nan])
     path = tmp_path / "lens.txt"
     path.write_text("xcenter = 8.2\nycenter = 5.7\n" + "".join(f"factor{i} = {f}\n" for i, f in enumerate(factors)))
     assert tomopy.load_distortion_coefs(path) == (*centre, factors)

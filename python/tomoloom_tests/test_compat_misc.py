@@ -62,6 +62,8 @@ def test_sizes_change():
     assert np.allclose(tomopy.downsample(CUBE, 1, 2), CUBE.reshape(5, 9, 6, 2).mean(axis=3))
     assert np.allclose(tomopy.downsample(CUBE, 2, 0), CUBE[:4].mean(axis=0, keepdims=True))  # the fifth is left out
     assert np.array_equal(tomopy.downsample(tomopy.upsample(CUBE, 2, 1), 2, 1), CUBE)
+    with pytest.raises(ValueError, match="level: 16 values"):
+        tomopy.downsample(CUBE, 4, 1)
     wide = tomopy.pad(CUBE, 2)
     assert wide.shape == (5, 9, 12 + 2 * 3) and wide[0, 0, 0] == 0 and np.array_equal(wide[:, :, 3:15], CUBE)
     assert tomopy.pad(CUBE, 1, 2, constant_values=7)[0, 0, 0] == 7
@@ -93,6 +95,7 @@ def test_rows_that_see_nothing():
     seen = np.random.default_rng(2).normal(1, 1e-3, (20, 6, 64))
     seen[:, 2:, 20:40] += 3
     assert tomopy.mask_empty_slice(seen).tolist() == [True, True, False, False, False, False]
+    assert tomopy.mask_empty_slice(0 * seen).tolist() == 6 * [True]
 
 
 def image(path):

@@ -182,6 +182,8 @@ def align_joint(prj: Any, ang: Any, fdir: str = ".", iters: int = 10, pad: Seque
 
 def _bent(shape: Sequence[int], rows: Iterable[int], xcenter: float, ycenter: float, factors: Sequence[float]) -> Any:
     """Where rows of a corrected image find their values: y, x, within the image."""
+    if not np.isfinite([xcenter, ycenter, *factors]).all():
+        raise ValueError("xcenter, ycenter, list_fact: expected finite numbers")
     x, y = np.arange(shape[1]) - xcenter, (np.array(list(rows)) - ycenter)[:, np.newaxis]
     stretch = np.polynomial.polynomial.polyval(np.hypot(x, y), np.asarray(factors, dtype=np.float64))
     return np.clip(ycenter + stretch * y, 0, shape[0] - 1), np.clip(xcenter + stretch * x, 0, shape[1] - 1)

@@ -162,6 +162,8 @@ def downsample(arr: Any, level: int = 1, axis: int = 2) -> Floats:
     data = np.moveaxis(arguments.floats("arr", arr), axis, -1)
     size = 2**level
     count = data.shape[-1] // size
+    if count == 0:
+        raise ValueError(f"level: {size} values are averaged, axis {axis} has {data.shape[-1]}")
     bins = data[..., :count * size].reshape(*data.shape[:-1], count, size)
     return np.ascontiguousarray(np.moveaxis(bins.mean(axis=-1), -1, axis))
 
@@ -208,6 +210,8 @@ def inpainter_morph(arr: Any, mask: Any, size: int = 5, iterations: int = 2, inp
 def mask_empty_slice(tomo: Any, threshold: float = 0.25) -> Any:
     """Which rows see nothing: their mean projection varies less than `threshold` times what that of all does."""
     seen = np.sum(np.asarray(tomo), axis=0, dtype=np.float64)
+    if not seen.max() > 0:
+        return np.ones(seen.shape[0], dtype=bool)
     seen /= seen.max()
     columns = seen.sum(axis=0)
     return seen.std(axis=1) < threshold * (columns / columns.max()).std()
