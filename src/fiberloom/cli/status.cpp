@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `fiberloom status`: what is done of a run folder's tasks, and why one of them is as it is.
 #include <algorithm>
+#include <array>
 #include <ctime>
 #include <map>
 #include <memory>
@@ -233,6 +234,7 @@ int run_status(const StatusCommand& c) {
   }
   if (!c.state.empty()) chain::check_state_url(c.state);
   chain::spare_state_of(c.output, c.state, c.json);
+  check_text_outputs(std::array<NamedFile, 1>{{{"--json", c.json}}});
   if (c.output.empty()) {
     const std::vector<chain::KnownRun> runs = chain::runs_in(c.state);
     tell(c, runs_text(runs), runs_json(runs));

@@ -149,6 +149,12 @@ int submit_night(const NightCommand& command, const Observer& observer) {
     return 0;
   }
   night::keep_plan(command.job, plan.tasks);
+  std::vector<NamedFile> texts;
+  for (const JobArray& array : arrays) {
+    texts.push_back({"script of " + array.name, script_path(array, setup)});
+    texts.push_back({"list of " + array.name, list_path(array, setup)});
+  }
+  check_text_outputs(texts);
   for (const JobArray& array : arrays) {
     write_text(script_path(array, setup), array_script(array, setup));
     write_text(list_path(array, setup), array_list(array));

@@ -2,7 +2,6 @@
 // read -> mask -> extract -> write. Each step is a name here; what it does stands beside.
 #include "fiberloom/recipes/extract_frame.hpp"
 
-#include <array>
 #include <new>
 #include <variant>
 
@@ -12,7 +11,6 @@
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
-#include "loom/files/atomic_file.hpp"
 #include "loom/runtime/capped_executor.hpp"
 
 namespace fiberloom {
@@ -86,8 +84,6 @@ ExtractSummary run_steps(const ExtractJob& job, const Engine& engine, Executor& 
 ExtractSummary extract_frame(const ExtractJob& job, const Engine& engine, Executor& executor,
                              const Observer& observer, Tracer* tracer) {
   check_outputs(job);
-  remove_dead_temporaries(
-      std::array{job.output, job.model, job.residual, job.pixmask, job.shifted_psf});
   try {
     return run_steps(job, engine, executor, observer, tracer);
   } catch (const std::bad_alloc&) {  // others took what was there, or a bundle grew beyond its plan

@@ -52,16 +52,21 @@ std::vector<NamedFile> outputs_of(const ExtractJob& job) {
           {"shifted PSF", job.shifted_psf}};
 }
 
-void check_outputs(const ExtractJob& job, std::span<const NamedFile> more) {
+void check_names(const ExtractJob& job, std::span<const NamedFile> more) {
   validate(job);
   if (!moves_traces(job) && !job.shifted_psf.empty()) {
     throw Error(Status::kUsage, "a shifted PSF without trace_shifts, which the exact method has");
   }
-  const auto outputs = outputs_of(job);
-  auto all = outputs;
-  all.insert(all.end(), more.begin(), more.end());
-  check_distinct(all, inputs_of(job));
-  for (const NamedFile& output : outputs) check_output(output.path, job.overwrite);
+  auto outputs = outputs_of(job);
+  outputs.insert(outputs.end(), more.begin(), more.end());
+  check_distinct(outputs, inputs_of(job));
+}
+
+void check_outputs(const ExtractJob& job) {
+  check_names(job);
+  std::vector<std::string> paths;
+  for (NamedFile& output : outputs_of(job)) paths.push_back(std::move(output.path));
+  loom::check_outputs(paths, job.overwrite);
 }
 
 Array2D<float> residual_image(const CcdFrame& ccd, const Array2D<float>& model) {

@@ -18,10 +18,12 @@ struct PreparedFrame;
 [[nodiscard]] std::vector<NamedFile> inputs_of(const ExtractJob& job);
 [[nodiscard]] std::vector<NamedFile> outputs_of(const ExtractJob& job);
 
-/// Before any work: kUsage when two outputs or an output and an input are one file (`more`: outputs
-/// of whoever runs the job), kOutputExists with --no-clobber, kUnwritable where a folder may not be
-/// written or cannot be made.
-void check_outputs(const ExtractJob& job, std::span<const NamedFile> more = {});
+/// kUsage for options that do not go together, and when two outputs or an output and an input are
+/// one file. `more`: outputs of whoever runs the job.
+void check_names(const ExtractJob& job, std::span<const NamedFile> more = {});
+/// Before any work: check_names(), kOutputExists with --no-clobber, kUnwritable where a folder may
+/// not be written or cannot be made.
+void check_outputs(const ExtractJob& job);
 
 /// Model and residual images and pixel mask, then the frame: its presence says that all is done.
 /// When a later file fails the earlier ones of this call that are new are removed.

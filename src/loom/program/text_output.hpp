@@ -9,7 +9,8 @@
 
 namespace loom {
 
-/// Throws kUnwritable where one of these could not be written.
+/// Before any work. Throws kUnwritable where one of these could not be written. What killed runs of
+/// this machine left of them goes (remove_dead_temporaries()), with one look at each folder.
 void check_text_outputs(std::span<const NamedFile> files);
 
 /// Writes a text file whole, its folder too where there is none. Throws kUnwritable, kDiskFull.

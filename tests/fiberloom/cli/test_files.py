@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """No output over an input or another output, whatever the files are called; folders are made; what the dead left goes."""
+import ctypes
 import gzip
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import time
 import unittest
 
+import small_spectra
 from run_fiberloom import PROGRAM, Case
 from small_camera import GRID
 
@@ -193,6 +196,37 @@ class Folders(Case):
         self.assertTrue(link.is_symlink())
 
 
+class Looks:
+    """Counts who reads the list of a folder's files, as the kernel tells it (inotify)."""
+
+    ACCESS, CLOSE = 0x1, 0x10  # IN_ACCESS, IN_CLOSE_NOWRITE: equal events in a row are told once
+
+    def __init__(self, folder):
+        self.folder = os.fsencode(folder)
+
+    def __enter__(self):
+        libc = ctypes.CDLL(None, use_errno=True)
+        self.events = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        if libc.inotify_add_watch(self.events, self.folder, self.ACCESS | self.CLOSE) < 0:
+            raise unittest.SkipTest("no inotify here")
+        return self
+
+    def __exit__(self, *_):
+        try:
+            self.told = os.read(self.events, 1 << 20)
+        except BlockingIOError:
+            self.told = b""
+        os.close(self.events)
+
+    def count(self):
+        count = at = 0
+        while at < len(self.told):
+            _, mask, _, size = struct.unpack_from("iIII", self.told, at)
+            count += size == 0 and mask & self.ACCESS != 0  # of the folder itself, no file in it
+            at += 16 + size
+        return count
+
+
 class Left(Case):
     """Temporaries of processes that were killed."""
 
@@ -214,6 +248,20 @@ class Left(Case):
         self.extract_ok()
         self.assertEqual([p for p in gone if p.exists()], [])
         self.assertEqual([p for p in stays if not p.exists()], [])
+
+    def test_each_folder_is_looked_through_once_for_results_and_once_for_texts(self):
+        texts = ("--json", self.out / "s.json", "--trace", self.out / "t.json")
+        with Looks(self.out) as looks:
+            self.extract_ok("-m", self.out / "m.fits", "--residual", self.out / "r.fits", *texts)
+        self.assertEqual(looks.count(), 2)
+        spectra, templates = self.out / "in" / "coadd.fits", self.out / "in" / "templates"
+        spectra.parent.mkdir()
+        small_spectra.write_templates(templates)
+        spectra.write_bytes(small_spectra.Targets([("GALAXY", 0.03)]).coadd())
+        with Looks(self.out) as looks:
+            done = self.program("redshift", "-q", "-i", spectra, "-t", templates, "-o", self.out / "z.fits",
+                                "--model", self.out / "m.fits", *texts)
+        self.assertEqual((done.returncode, looks.count()), (0, 2), done.stderr)
 
     def machine(self):
         """The name's part that tells the machine: FNV-1a of boot and process-id namespace."""

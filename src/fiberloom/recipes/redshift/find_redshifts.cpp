@@ -136,7 +136,7 @@ void check_outputs(const RedshiftJob& job, std::span<const NamedFile> more) {
   check_distinct(outputs, inputs_of(job));
   if (!job.details.empty()) hdf5::require_available("--details " + job.details);
   if (!job.chi2_scan.empty()) hdf5::require_available("--chi2-scan " + job.chi2_scan);
-  for (const NamedFile& file : outputs_of(job)) check_output(file.path, job.overwrite);
+  loom::check_outputs(std::array{job.output, job.details, job.model}, job.overwrite);
 }
 
 RedshiftSearch::RedshiftSearch(RedshiftJob job, const RedshiftModels& models,
@@ -337,7 +337,6 @@ RedshiftSummary find_redshifts(const RedshiftJob& job, Executor& executor, const
                                Tracer* tracer, redshift::FastScanner* scanner) {
   validate(job);
   warn_of_fallback(job, observer);
-  remove_dead_temporaries(std::array{job.output, job.details, job.model});
   StageClock clock;
   const RedshiftModels models = load_models(job);
   RedshiftSearch search(job, models, observer, scanner);
