@@ -297,6 +297,7 @@ void finish_night_options(const Given& given, NightCommand& command) {
     }
     const std::string file = std::exchange(request.input, "");
     take_settings(night::read_job_file(file, request, chain_tables()), file, given, command);
+    if (!request.input.empty()) command.job.sources.push_back({"input", request.input});
   }
   if (command.kind == NightKind::kNight) finish_chain(given, command);
   try {

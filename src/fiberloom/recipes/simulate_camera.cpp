@@ -258,9 +258,7 @@ SimulateSummary simulate_cameras(const SimulateJob& job, Executor& executor,
   std::vector<Camera> cameras;
   for (const std::string& name : job.cameras) cameras.push_back(parse_camera(name));
   const std::vector<std::string> files = files_of(job);
-  std::vector<NamedFile> outputs;
-  for (const std::string& path : files) outputs.push_back({"output", path});
-  check_distinct(outputs, std::array<NamedFile, 1>{{{"--psf", job.psf}}});
+  check_distinct(named("output", files), std::array<NamedFile, 1>{{{"--psf", job.psf}}});
   check_outputs(files, job.overwrite);
   SimulateSummary summary;
   std::optional<FolderOf> folder;

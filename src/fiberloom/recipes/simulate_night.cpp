@@ -311,6 +311,10 @@ std::vector<std::string> simulate_night(const SimulateNightJob& job, Executor& e
   std::set<int> spectrographs;
   for (const std::string& camera : job.cameras) spectrographs.insert(camera[1] - '0');
   const std::vector<std::string> all = files_of(job, spectrographs);
+  if (!job.templates.empty()) {
+    check_distinct(named("output", all),
+                   named("templates", templates::find_templates(job.templates)));
+  }
   for (const std::string& path : all) make_folders(fs::path(path).parent_path().string());
   check_outputs(all, job.overwrite);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 
 #include "fiberloom/templates/template_file.hpp"
 #include "loom/base/error.hpp"
@@ -99,6 +100,16 @@ std::vector<redshift::Archetypes> archetypes_of(const SimulateTargetsJob& job) {
   return out;
 }
 
+/// Files that targets are drawn from.
+std::vector<std::string> files_of_sources(const SimulateTargetsJob& job) {
+  std::vector<std::string> files;
+  if (!job.templates.empty()) files = templates::find_templates(job.templates);
+  for (const std::string& path : job.archetypes) {
+    std::ranges::move(templates::find_archetypes(path), std::back_inserter(files));
+  }
+  return files;
+}
+
 }  // namespace
 
 Table truth_table(const std::vector<TrueTarget>& targets) {
@@ -170,6 +181,7 @@ std::vector<std::string> simulate_targets(const SimulateTargetsJob& job, Executo
     files.push_back(path_of(job, "coadd", f));
     files.push_back(path_of(job, "truth", f));
   }
+  check_distinct(named("output", files), named("templates", files_of_sources(job)));
   make_folders(job.directory);
   check_outputs(files, job.overwrite);
   const truth::Spectrograph spectrograph(job.survey.exptime_s, job.survey.seed);

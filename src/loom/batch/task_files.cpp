@@ -38,11 +38,11 @@ void TaskNames::take(const std::string& name, const std::string& file, const cha
 }
 
 void check_task_files(const RunFolder& folder, std::span<const Task> tasks,
-                      std::span<const NamedFile> texts) {
+                      std::span<const NamedFile> texts, std::span<const NamedFile> sources) {
   std::vector<NamedFile> outputs{{"ledger", folder.ledger()},
                                  {"status page", folder.output() + "/status.html"},
                                  {"status", folder.output() + "/status.json"}};
-  std::vector<NamedFile> inputs;
+  std::vector<NamedFile> inputs(sources.begin(), sources.end());
   for (const Task& task : tasks) {
     for (const std::string& path : task.outputs) {
       outputs.push_back({"a result of " + task.name, path});

@@ -33,8 +33,8 @@ class TaskNames {
 };
 
 /// Throws kUsage where an output of a task, a text that is written beside, the ledger or the status
-/// is an input, or another output.
+/// is an input, one of the `sources` that the tasks come from, or another output.
 void check_task_files(const RunFolder& folder, std::span<const Task> tasks,
-                      std::span<const NamedFile> texts);
+                      std::span<const NamedFile> texts, std::span<const NamedFile> sources = {});
 
 }  // namespace loom::batch

@@ -136,6 +136,12 @@ class Identities {
 
 }  // namespace
 
+std::vector<NamedFile> named(const std::string& what, std::span<const std::string> paths) {
+  std::vector<NamedFile> files;
+  for (const std::string& path : paths) files.push_back({what, path});
+  return files;
+}
+
 void check_distinct(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs) {
   Identities identities;
   std::map<FileIdentity, const NamedFile*> known;

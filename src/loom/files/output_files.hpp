@@ -46,6 +46,10 @@ struct NamedFile {
   std::string what, path;
 };
 
+/// Files that are all called alike.
+[[nodiscard]] std::vector<NamedFile> named(const std::string& what,
+                                           std::span<const std::string> paths);
+
 /// Throws kUsage when an output is an input or another output, whatever they are called. Empty
 /// paths and "-" are no files; devices and pipes may be named as often as one likes. An input that
 /// is not there stands for what is read in its place too (X.gz for X, X for X.gz).

@@ -208,13 +208,15 @@ def named(argv):
 
 
 def written(argv):
-    """What a command asks to be written and does not read. Of extract, and of night and expose on a folder: others, and job
-    files, read what no option names."""
-    if argv[0] not in ("extract", "night", "expose") or any(".toml" in word for word in argv):
+    """What a command asks to be written and does not read. Of extract, and of night and expose on a folder: others, and
+    nights of a job file, read what no option names."""
+    if argv[0] not in ("extract", "night", "expose"):
         return set()
     words = [part for word in argv for part in (word.split("=", 1) if word.startswith("-") else [word])]
     pairs = list(zip(["", *words], words))
     read = {value for option, value in pairs if option not in OUTPUT_OPTIONS}
+    if argv[0] != "extract" and any(value.endswith(".toml") for value in read):
+        return set()
     asked = {value for option, value in pairs if option in OUTPUT_OPTIONS} - read
     return {value for value in asked if not any(value.startswith(f"{folder}/") for folder in read if folder)}
 

@@ -116,7 +116,9 @@ class Deliberate(Harness):
     def test_what_a_command_is_told_to_write(self):
         for argv, asked in ((["extract", "-i", "in/a", "-o", "out/b", "--model=in/c"], {"out/b", "in/c"}),
                             (["extract", "-i", "in/a", "-o", "in/a"], set()), (["night", "in/job.toml", "--json", "in/psf.fits"], set()),
+                            (["extract", "-i", "in/a", "-o", "out/b", "-m", "in/job.toml"], {"out/b", "in/job.toml"}),
                             (["night", "in/night", "-o", "out", "--json=in/c"], {"out", "in/c"}),
+                            (["night", "in/night", "-o", "out", "--trace", "in/job.toml"], {"out", "in/job.toml"}),
                             (["night", "in/night", "-o", "out", "--json", "in/night/c"], {"out"})):
             self.assertEqual(checks.written(argv), asked)
 

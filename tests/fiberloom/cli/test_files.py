@@ -131,6 +131,50 @@ class Over(Case):
         self.refused(self.night("--json", self.out / "a", "--trace", f"{self.out}/./a"), "two different outputs")
         self.assertFalse(run.exists())
 
+    def test_a_list_that_a_job_file_names_is_an_input_too(self):
+        listed = self.put("named.txt", self.line(self.image, self.psf, self.out / "named.fits").encode())
+        job = self.put("job.toml", f'input = "named.txt"\noutput = "{self.out}/run"\n'.encode())
+        self.before.update({path: path.read_bytes() for path in (listed, job)})
+        for option in ("--json", "--trace"):
+            for path in (job, listed, self.image):
+                self.refused(self.program("night", job, "-w", GRID, "--bundlesize", "5", option, path), path, "is an input")
+        self.assertEqual(self.files(), [])
+
+    def test_what_the_steps_of_a_night_read_and_its_catalogue(self):
+        folder = self.out / "in"
+        for name in ("filters/r.ecsv", "flats/fiberflatnight-r0-20261121.fits", "stars/stdstars-0-00000011.fits"):
+            (folder / name).parent.mkdir(parents=True)
+            (folder / name).write_bytes(b"x")
+        image = folder / self.image.name
+        image.write_bytes(self.camera.preproc_bytes())
+        (folder / self.psf.name).write_bytes(self.psf.read_bytes())
+        catalogue = self.out / "mine.sqlite"
+        catalogue.write_bytes(b"")
+        before = {path: path.read_bytes() for path in self.out.rglob("*") if path.is_file()}
+        for path in before:
+            if path.suffix == ".ecsv":
+                continue  # read by fits of stars, which --stdstars takes the place of
+            self.refused(self.night("--until", "catalogue", "--fiberflats", folder / "flats", "--stdstars", folder / "stars",
+                                    "--catalogue", catalogue, "--json", path, source=folder), path, "is an input")
+        self.assertEqual({path: path.read_bytes() for path in self.out.rglob("*") if path.is_file()}, before)
+        for name in ("catalogue.sqlite", "catalogue.sqlite-wal"):
+            self.refused(self.night("--until", "catalogue", "--fiberflats", folder / "flats", "--stdstars", folder / "stars",
+                                    "--json", self.out / "run" / name, source=folder), name, "is an input")
+        self.assertFalse((self.out / "run").exists())
+
+    def test_simulated_targets_do_not_replace_what_they_are_drawn_from(self):
+        templates = self.out / "truth-0000.fits"
+        templates.write_bytes(small_spectra.template_bytes("GALAXY"))
+        before = templates.read_bytes()
+        for more in (("--targets", "2"), ("--night", "--nspec", "2")):
+            folder = self.out if "--targets" in more else self.out / "n"
+            if folder != self.out:
+                (folder / "20200101").mkdir(parents=True)
+                templates = folder / "20200101" / "psf-r0.fits"
+                templates.write_bytes(before)
+            self.refused(self.program("simulate", "-q", "-o", folder, *more, "-t", templates), templates, "is an input")
+            self.assertEqual(templates.read_bytes(), before)
+
     def test_a_list_that_names_an_input_as_output(self):
         listed = self.put("over.txt", self.line(self.image, self.psf, self.psf).encode())
         self.before[listed] = listed.read_bytes()

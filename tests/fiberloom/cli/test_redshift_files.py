@@ -101,6 +101,9 @@ class ManyFiles(Case):
     def test_lists_and_names_that_clash(self):
         names = self.out / "list.txt"
         names.write_text("# two\nin/a/coadd-a.fits\nin/b/coadd-b.fits\n")
+        before = names.read_bytes()
+        self.assertIn("is an input", self.survey("--json", names, inputs=[names], code=2).stderr)
+        self.assertEqual((names.read_bytes(), self.results.exists()), (before, False))
         self.survey(inputs=[names])
         self.assertTrue((self.results / "redrock-a.fits").exists())
         shutil.copy(self.tree / "a" / "coadd-a.fits", self.tree / "b" / "spectra-a.fits")

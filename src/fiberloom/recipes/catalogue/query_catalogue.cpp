@@ -239,12 +239,8 @@ void check_ending(const QueryJob& job) {
 
 void check_answer(const QueryJob& job) {
   check_ending(job);
-  std::vector<NamedFile> catalogue;
-  if (is_catalogue_file(job.database)) {  // with what SQLite keeps beside it
-    const std::string path = db::sqlite_path(job.database);
-    for (const char* more : {"", "-wal", "-shm"}) catalogue.push_back({"catalogue", path + more});
-  }
-  check_distinct(std::array{NamedFile{"answer", job.output}}, catalogue);
+  check_distinct(std::array{NamedFile{"answer", job.output}},
+                 named("catalogue", files_of_catalogue(job.database)));
   check_output(job.output, job.overwrite);
 }
 

@@ -35,6 +35,12 @@ bool says(const std::string& file, const std::string& text) {
 
 bool is_catalogue_file(const std::string& url) { return db::kind_of(url) == db::Kind::kSqlite; }
 
+std::vector<std::string> files_of_catalogue(const std::string& url) {
+  if (!is_catalogue_file(url)) return {};
+  const std::string path = db::sqlite_path(url);
+  return {path, path + "-wal", path + "-shm"};
+}
+
 std::string catalogue_at(const std::string& url, const std::string& folder) {
   if (!is_catalogue_file(url)) return url;
   return (std::filesystem::path(folder) / db::sqlite_path(url)).lexically_normal().string();

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace fiberloom {
 
 /// A SQLite file, which processes of one machine alone may write to?
 [[nodiscard]] bool is_catalogue_file(const std::string& url);
+
+/// The file of a catalogue and those that SQLite keeps beside it; of a server none.
+[[nodiscard]] std::vector<std::string> files_of_catalogue(const std::string& url);
 
 /// A server's URL as it is; of a file the path, a relative one as seen from `folder`.
 [[nodiscard]] std::string catalogue_at(const std::string& url, const std::string& folder);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <set>
 
@@ -32,7 +33,7 @@ std::vector<Task> chosen(std::vector<Task> tasks, const std::vector<std::string>
   throw Error(Status::kUsage, "night: --tasks: no task of this night is named " + *left.begin());
 }
 
-/// Makes sure of the catalogue before anything that goes into it is begun. False: nothing does.
+/// Makes sure of the catalogue before anything that goes into it is begun. False: nothing does yet.
 bool open_catalogue(const ChainRequest& request, const std::string& output,
                     const std::vector<Task>& tasks) {
   const bool any = std::any_of(tasks.begin(), tasks.end(), [](const Task& task) {
@@ -112,17 +113,13 @@ void extend(night::NightJob& job, const ChainRequest& request, const Observer& o
   night::Beyond beyond;
   beyond.plan = [output = job.request.output, compress = job.request.compress, request,
                  observer](std::vector<Task> frames) {
-    std::vector<Task> tasks =
-        chosen(plan_chain(std::move(frames), output, compress, request, observer), request.tasks);
-    open_catalogue(request, output, tasks);
-    return tasks;
+    return chosen(plan_chain(std::move(frames), output, compress, request, observer),
+                  request.tasks);
   };
-  beyond.grow = [grow = grow_chain(job.request.output, job.request.compress, request, observer),
-                 output = job.request.output, request, opened = std::make_shared<bool>(false)](
-                    std::vector<Task> frames, const std::vector<Task>& arriving) {
-    std::vector<Task> tasks = grow(std::move(frames), arriving);
+  beyond.grow = grow_chain(job.request.output, job.request.compress, request, observer);
+  beyond.open = [output = job.request.output, request,
+                 opened = std::make_shared<bool>(false)](const std::vector<Task>& tasks) {
     if (!*opened) *opened = open_catalogue(request, output, tasks);
-    return tasks;
   };
   beyond.kinds = {std::make_shared<StepKind>(), std::make_shared<survey::RedshiftKind>()};
   if (request.tasks.empty()) {  // a page of a few tasks would take the place of that of all
@@ -136,6 +133,10 @@ void extend(night::NightJob& job, const ChainRequest& request, const Observer& o
   for (const std::string& path : request.redshift.templates) {
     if (fs::is_regular_file(path)) job.sources.push_back({"templates", path});
   }
+  if (!has_step(request, Step::kCatalogue)) return;
+  const std::string catalogue = database_of(request, job.request.output);
+  std::ranges::move(named("catalogue", files_of_catalogue(catalogue)),
+                    std::back_inserter(job.sources));
 }
 
 }  // namespace fiberloom::chain

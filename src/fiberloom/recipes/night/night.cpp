@@ -14,6 +14,7 @@
 #include "loom/base/print.hpp"
 #include "loom/batch/plan_file.hpp"
 #include "loom/batch/shared_ledger.hpp"
+#include "loom/batch/task_files.hpp"
 #include "loom/files/output_files.hpp"
 #include "loom/simd/isa.hpp"
 
@@ -123,6 +124,7 @@ BatchJob batch_job(const NightJob& job, std::shared_ptr<ExtractKind> kind,
     batch.grow = [&job](std::vector<Task> frames, const std::vector<Task>& arriving) {
       std::vector<Task> tasks = job.beyond->grow(std::move(frames), arriving);
       check_files(job, tasks);
+      job.beyond->open(tasks);
       return tasks;
     };
   }
@@ -172,10 +174,20 @@ void check_files(const NightJob& job, const std::vector<Task>& tasks) {
                                  {"status page", folder.output() + "/status.html"},
                                  {"status", folder.output() + "/status.json"}};
   std::vector<NamedFile> inputs = job.sources;
+  std::set<std::string> made;
+  for (const Task& task : tasks) {
+    for (const std::string& path : task.outputs) made.insert(absolute_path(path));
+  }
   for (const Task& task : tasks) {
     if (task.kind != kExtractKind) {
       for (const std::string& path : task.outputs) {
         outputs.push_back({"output of " + task.name, path});
+      }
+      for (const auto* paths : {&task.inputs, &task.any_inputs}) {
+        for (const std::string& path : *paths) {
+          if (!made.contains(absolute_path(path)))
+            inputs.push_back({"input of " + task.name, path});
+        }
       }
       continue;
     }
@@ -207,6 +219,7 @@ BatchPlan plan_night(const NightJob& job, const Observer& observer) {
     throw Error(Status::kNotFound, job.request.input + ": no exposure here that the step is for");
   }
   check_files(job, tasks);
+  if (job.beyond) job.beyond->open(tasks);
   const RunFolder folder = run_folder(job.request.output);
   if (job.redo == Redo::kNo) require_same_options(frames_of(tasks), folder);
   const WorkKinds kinds =

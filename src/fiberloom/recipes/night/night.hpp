@@ -25,6 +25,8 @@ struct Beyond {
   std::function<std::vector<Task>(std::vector<Task> frames)> plan;
   /// In a watch the same of the frames that have arrived; `arriving` are still being written.
   GrowingSource::Grow grow;
+  /// Makes what the tasks need before any of them is begun, after check_files().
+  std::function<void(const std::vector<Task>&)> open;
   std::vector<std::shared_ptr<WorkKind>> kinds;  ///< of tasks that are no frames
   std::function<std::vector<StatusFile>(const RunStatus&)> status;
 };
@@ -38,7 +40,7 @@ struct NightJob {
   Redo redo = Redo::kNo;
   QualityLimits limits;            ///< of the status page
   std::vector<NamedFile> texts;    ///< that whoever runs this writes beside: a summary ...
-  std::vector<NamedFile> sources;  ///< that the request came from: a list, a job file
+  std::vector<NamedFile> sources;  ///< further files that nothing may be written over: a job file
   std::optional<Beyond> beyond;
 };
 
@@ -48,7 +50,8 @@ struct NightJob {
 [[nodiscard]] LedgerShape ledger_shape();
 
 /// Throws kUsage when a file that is written is one that is read, or is written twice; frames, the
-/// run's own files and `texts` against images, PSFs and `sources`.
+/// run's own files and `texts` against images, PSFs, what steps read that no task makes, and
+/// `sources`.
 void check_files(const NightJob& job, const std::vector<Task>& tasks);
 
 /// Finds and inspects; writes nothing. Throws kNotFound when there is no frame at all, kUsage where

@@ -192,7 +192,9 @@ LedgerShape ledger_shape() {
 
 BatchPlan plan_survey(const SurveyJob& job) {
   std::vector<Task> tasks = find_tasks(job.job);
-  check_task_files(run_folder(job), tasks, job.texts);
+  std::vector<NamedFile> sources;  // lists among them
+  for (const std::string& path : job.job.inputs) sources.push_back({"input", path});
+  check_task_files(run_folder(job), tasks, job.texts, sources);
   const WorkKinds kinds({std::make_shared<RedshiftKind>()});
   return plan_batch(std::move(tasks), kinds, run_folder(job), job.pipeline.check);
 }
