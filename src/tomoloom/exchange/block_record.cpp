@@ -46,17 +46,22 @@ std::size_t BlockRecord::slices_done() const {
 
 void BlockRecord::append(const std::string& line, int flags) const {
   const int fd = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
-  const bool good = fd >= 0 &&
-                    ::write(fd, line.data(), line.size()) == static_cast<ssize_t>(line.size()) &&
-                    ::fdatasync(fd) == 0;
-  const int error = errno;
+  const ssize_t written = fd < 0 ? -1 : ::write(fd, line.data(), line.size());
+  const bool whole = written == static_cast<ssize_t>(line.size());
+  const bool good = whole && ::fdatasync(fd) == 0;
+  const int error = written >= 0 && !whole ? ENOSPC : errno;  // a part of it had room
   if (fd >= 0) ::close(fd);
   if (!good) throw Error(write_status(error), path_ + ": cannot be written", error);
 }
 
 void BlockRecord::start() {
   done_.clear();
-  append(making_ + "\n", O_TRUNC);
+  try {
+    append(making_ + "\n", O_TRUNC);
+  } catch (const Error&) {  // it says nothing that one could go on from
+    remove();
+    throw;
+  }
 }
 
 void BlockRecord::add(std::size_t first, std::size_t count) {

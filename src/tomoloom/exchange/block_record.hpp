@@ -23,7 +23,8 @@ class BlockRecord {
   [[nodiscard]] bool continues() const noexcept { return continues_; }
   [[nodiscard]] bool done(std::size_t first, std::size_t count) const;
   [[nodiscard]] std::size_t slices_done() const;
-  /// Begins anew: nothing is done. Throws kUnwritable, kDiskFull; so does add().
+  /// Begins anew: nothing is done. Throws kUnwritable, kDiskFull, and leaves no file then; so does
+  /// add(), and leaves what was there.
   void start();
   /// After the slices are on the disk.
   void add(std::size_t first, std::size_t count);

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "loom/base/error.hpp"
@@ -131,11 +132,16 @@ PartFolder::PartFolder(const std::string& folder, Overwrite overwrite, const Fol
     }
   }
   if (making) record_.emplace(folder_ + ".part.done", *making);
-  make_part(making.has_value());
+  try {
+    make_part(making.has_value());
+  } catch (const Error&) {
+    close();
+    throw;
+  }
 }
 
 PartFolder::~PartFolder() {
-  if (fd_ >= 0) ::close(fd_);
+  close();
   if (part_.empty() || record_) return;
   try {
     remove_content(part_, content_);
@@ -182,7 +188,16 @@ void PartFolder::make_part(bool stays) {
   // a record without its folder tells of what somebody has removed
   if (!stays || (there && record_->continues())) return;
   remove_all_in(name, content_);
-  record_->start();
+  try {
+    record_->start();
+  } catch (const Error&) {  // nothing is in it yet that one could go on from
+    ::rmdir(name.c_str());
+    throw;
+  }
+}
+
+void PartFolder::close() noexcept {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 
 std::size_t PartFolder::slices_done() const {

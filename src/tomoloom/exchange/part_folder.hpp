@@ -53,6 +53,7 @@ class PartFolder {
  private:
   void remove_dead_parts() const;
   void make_part(bool stays);
+  void close() noexcept;
   void sync() const;
 
   std::string given_, folder_, part_;

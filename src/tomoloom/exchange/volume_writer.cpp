@@ -13,7 +13,7 @@ VolumeWriter::VolumeWriter(const std::string& path, Overwrite overwrite, const V
     : slice_(shape.width * shape.width) {
   hdf5::require_available(path);
   if (making) prepare_part(path, *making);
-  writer_.emplace(path, overwrite, making ? hdf5::Unfinished::kStays : hdf5::Unfinished::kVanishes);
+  open(path, overwrite);
   if (writer_->continues()) return;
   try {
     make_sets(shape, notes);
@@ -24,6 +24,18 @@ VolumeWriter::VolumeWriter(const std::string& path, Overwrite overwrite, const V
     writer_.reset();
     std::error_code ignored;
     if (record_) std::filesystem::remove(part_, ignored);
+    throw;
+  }
+}
+
+void VolumeWriter::open(const std::string& path, Overwrite overwrite) {
+  const auto stays = record_ ? hdf5::Unfinished::kStays : hdf5::Unfinished::kVanishes;
+  std::error_code ignored;
+  const bool is_new = record_ && !std::filesystem::exists(part_, ignored);
+  try {
+    writer_.emplace(path, overwrite, stays);
+  } catch (const Error&) {  // a disk that is full leaves the beginning of a file, or an empty one
+    if (is_new && !hdf5::is_being_written(part_)) std::filesystem::remove(part_, ignored);
     throw;
   }
 }

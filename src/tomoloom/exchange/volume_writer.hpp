@@ -31,6 +31,7 @@ class VolumeWriter final : public SliceSink {
 
  private:
   void prepare_part(const std::string& path, const std::string& making);
+  void open(const std::string& path, Overwrite overwrite);
   void make_sets(const VolumeShape& shape, std::span<const VolumeNote> notes);
 
   std::string part_;

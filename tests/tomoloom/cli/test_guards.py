@@ -55,6 +55,17 @@ class Outputs(Case):
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (31, 1), done.stderr)
             self.assertEqual(list(self.out.iterdir()), [])
 
+    def test_nothing_to_go_on_from_is_kept_where_a_disk_is_full_from_the_start(self):
+        for bytes_left in (0, 40):  # no room for anything; for a part of the record
+            def small_disk(most=bytes_left):
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+            for name, *more in (("volume.h5",), ("volume.zarr",), ("slices", "--format", "tiff")):
+                done = subprocess.run([PROGRAM, "recon", str(self.scan), "-o", str(self.out / "new" / name), "--resume", "--quiet", *more],
+                                      capture_output=True, text=True, timeout=120, preexec_fn=small_disk)
+                self.assertEqual((done.returncode, len(done.stderr.splitlines())), (31, 1), done.stderr)
+                self.assertEqual(list(self.out.iterdir()), [], (name, bytes_left))
+
     def test_a_file_that_would_be_a_folder_is_told_of_before_anything_is_done(self):
         new = f"{self.out}/new/"
         self.fails(30, "directory", "recon", self.scan, "-o", self.volume, "--json", new)
