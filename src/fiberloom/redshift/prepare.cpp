@@ -73,18 +73,27 @@ Block one_block(const CameraView& camera, const PrepareOptions& options) {
   return b;
 }
 
-/// Pixels of an absurd ivar are dropped; how many.
-long drop_absurd_pixels(Block& b, double most_ratio) {
+/// The largest ivar that is not absurd beside the others.
+double largest_ivar(const Block& b, double most_ratio) {
   std::vector<double> ivar;
   for (std::size_t i = 0; i < b.pixels && most_ratio > 0; ++i) {
     if (b.weight[i] > 0) ivar.push_back(b.weight[i]);
   }
-  if (ivar.empty()) return 0;
+  if (ivar.empty()) return HUGE_VAL;
   const auto middle = ivar.begin() + static_cast<std::ptrdiff_t>(ivar.size() / 2);
   std::nth_element(ivar.begin(), middle, ivar.end());
+  return *middle * most_ratio;
+}
+
+/// Pixels of an absurd ivar or an absurd S/N are dropped; how many.
+long drop_absurd_pixels(Block& b, const PrepareOptions& options) {
+  const double largest = largest_ivar(b, options.most_ivar_ratio);
+  const double most_snr = options.most_snr > 0 ? options.most_snr : HUGE_VAL;
   long dropped = 0;
   for (std::size_t i = 0; i < b.pixels; ++i) {
-    if (!(b.weight[i] / most_ratio > *middle)) continue;
+    const bool absurd =
+        b.weight[i] > largest || std::abs(b.flux[i]) * std::sqrt(b.weight[i]) > most_snr;
+    if (!absurd) continue;
     b.weight[i] = b.flux[i] = 0;
     ++dropped;
   }
@@ -232,7 +241,7 @@ PreparedTarget one_target(const TargetView& view, std::span<const std::size_t> g
   for (std::size_t s = 0; s < view.spectra.size(); ++s) {
     exposures.push_back(one_block(view.spectra[s], options));
     exposures.back().grid = grid_of[s];
-    out.absurd_pixels += drop_absurd_pixels(exposures.back(), options.most_ivar_ratio);
+    out.absurd_pixels += drop_absurd_pixels(exposures.back(), options);
     drop_hot_pixels(exposures.back(), options.hot_pixel_nsig);
   }
   if (options.coadd == Coadd::kNone) {

@@ -29,6 +29,10 @@ struct PrepareOptions {
   /// A pixel whose ivar is more than so many times the median of its spectrum's is dropped, and
   /// counted: no detector sees such a range, and the fit would be of that pixel alone. 0: none.
   double most_ivar_ratio = 1e9;
+  /// A pixel whose flux is more than so many of its errors away from 0 is dropped, and counted: no
+  /// detector counts 1e12 electrons, and of 1e4 such pixels chi2, a double, would not be right to 1
+  /// any more: redshifts would be told apart by rounding. 0: none.
+  double most_snr = 1e6;
   double negative_nsig = 5;  ///< pixels below -n sigma are dropped; 0: none
   double cosmic_nsig = 0;    ///< kColumns alone: the peer's rejection of cosmic rays; 0: none
   /// Spikes narrower than the resolution are dropped (robust.hpp); 0: none. What has no resolution
@@ -45,6 +49,7 @@ struct PrepareOptions {
   return {.coadd = Coadd::kColumns,
           .least_row_sum = 0.99,
           .most_ivar_ratio = 0,
+          .most_snr = 0,
           .hot_pixel_nsig = 0,
           .sky_line_share = 0};
 }

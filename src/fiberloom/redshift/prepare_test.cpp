@@ -70,6 +70,7 @@ TEST(Prepare, PixelsOfAnAbsurdIvarAreDroppedAndCountedWhateverTheUnit) {
   for (const double unit : {1.0, 1e-9, 1e34}) {
     Spectrum s = flat(60);
     for (double& ivar : s.ivar) ivar *= unit;
+    for (double& flux : s.flux) flux /= std::sqrt(unit);
     s.ivar[9] *= 1e38;
     s.ivar[10] *= 2e9;
     s.ivar[11] *= 1e8;  // odd, and no more than that
@@ -83,6 +84,28 @@ TEST(Prepare, PixelsOfAnAbsurdIvarAreDroppedAndCountedWhateverTheUnit) {
   }
   Spectrum s = flat(60);
   s.ivar[9] = 1e38;
+  EXPECT_EQ(of({s}, redrock_rules()).targets[0].absurd_pixels, 0);
+}
+
+TEST(Prepare, PixelsOfAnAbsurdSignalToNoiseAreDroppedAndCountedWhateverTheUnit) {
+  for (const double unit : {1.0, 1e-17, 1e100}) {
+    Spectrum s = flat(60);
+    s.flux[9] = 1e30;
+    s.flux[10] = -1e30;
+    s.flux[11] = 1.1e6;
+    s.flux[12] = 0.9e6;  // bright, and no more than that
+    for (double& flux : s.flux) flux *= unit;
+    for (double& ivar : s.ivar) ivar /= unit * unit;
+    const TargetSet set =
+        of({s, flat(60, 5000)}, {.least_row_sum = 0, .negative_nsig = 0, .hot_pixel_nsig = 0});
+    const PreparedTarget& t = set.targets[0];
+    for (const std::size_t i : {9U, 10U, 11U}) EXPECT_EQ(t.blocks[0].weight[i], 0) << i;
+    EXPECT_GT(t.blocks[0].weight[12], 0);
+    EXPECT_EQ(t.absurd_pixels, 3);
+    EXPECT_EQ(t.good_pixels, 117);
+  }
+  Spectrum s = flat(60);
+  s.flux[9] = 1e30;
   EXPECT_EQ(of({s}, redrock_rules()).targets[0].absurd_pixels, 0);
 }
 

@@ -221,6 +221,30 @@ class BadInput(Case):
             for z, before, error in zip(table["Z"], usual["Z"], usual["ZERR"]):
                 self.assertLess(abs(z - before), error)
 
+    def test_a_spectrum_that_no_detector_counts_has_no_data(self):
+        clean = self.redshifts()
+        for flux, scale in ((1e30, 0), (3e38, 0), (0, 1e10), (0, 1e30)):
+            targets = Targets(TRUTH)
+            for camera in targets.flux:
+                targets.flux[camera][1] = [flux + scale * v for v in targets.flux[camera][1]]
+            spectra = self.put("counts.fits", targets.coadd())
+            for method in ("fast", "exact"):
+                table = self.redshifts("--method", method, inputs=spectra)
+                self.assertRegex(self.warnings, r"\d+ bins of 1 targets \(39627788403084386 first\) are left out")
+                self.assertIn("their flux more than 1e+06 of its errors", self.warnings)
+                self.assertTrue(table["ZWARN"][1] & NODATA, table["ZWARN"])
+                self.assertEqual((table["Z"][1], table["FITMETHOD"][1], table["PROBABILITY"][1]), (0, "NONE", 0))
+                self.check_truth({k: v[:1] + v[2:] for k, v in table.items()}, TRUTH[:1] + TRUTH[2:])
+        # one camera alone, and the other one says what it is
+        targets = Targets(TRUTH)
+        targets.flux["B"][0] = [1e30] * CAMERAS["B"][1]
+        one = self.redshifts(inputs=self.put("counts.fits", targets.coadd()))
+        targets.ivar["B"][0] = [0.0] * CAMERAS["B"][1]
+        targets.flux["B"][0] = [0.0] * CAMERAS["B"][1]
+        without = self.redshifts(inputs=self.put("counts.fits", targets.coadd()))
+        self.assertEqual([one[k][0] for k in ("Z", "CHI2", "ZWARN", "NPIXELS")], [without[k][0] for k in ("Z", "CHI2", "ZWARN", "NPIXELS")])
+        self.assertEqual(clean["Z"][1:], one["Z"][1:])
+
     def test_folders_that_were_made_for_nothing_go_again(self):
         for option in (("--model", self.out / "a" / "b" / "m.fits"), ("-d", self.out / "a" / "d.h5")):
             result = self.redshift(*option, file_limit=5000)

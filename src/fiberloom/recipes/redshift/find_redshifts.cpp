@@ -200,7 +200,7 @@ std::vector<redshift::SkyWidth> RedshiftSearch::measure_sky(Executor& executor) 
   return means.widths();
 }
 
-/// Bins that were left out for what they say their error is.
+/// Bins that were left out for what they say they hold.
 struct AbsurdBins {
   long bins = 0, targets = 0, first = 0;
 
@@ -213,10 +213,11 @@ struct AbsurdBins {
   }
   void tell(const Observer& observer) const {
     if (bins == 0) return;
+    const redshift::PrepareOptions rules;
     observer.warn(
         print("%ld bins of %ld targets (%ld first) are left out: their ivar is more than %g times "
-              "the median of their spectrum's",
-              bins, targets, first, redshift::PrepareOptions().most_ivar_ratio));
+              "the median of their spectrum's, or their flux more than %g of its errors",
+              bins, targets, first, rules.most_ivar_ratio, rules.most_snr));
   }
 };
 
