@@ -11,7 +11,10 @@ using fits::Hdu;
 void require_image(const FitsReader& file, const Hdu& hdu, std::size_t axes) {
   const bool image =
       hdu.kind == fits::HduKind::kImage || hdu.kind == fits::HduKind::kCompressedImage;
-  if (image && hdu.axes.size() == axes && hdu.pixels() > 0) return;
+  if (image && hdu.axes.size() == axes) {
+    if (hdu.pixels() > 0) return;
+    throw file.error(Status::kWrongShape, hdu, "shape " + hdu.shape() + ": there is nothing in it");
+  }
   throw file.error(Status::kWrongShape, hdu,
                    (image ? "shape " + hdu.shape() : std::string("a table or unknown extension")) +
                        ", expected an image with " + std::to_string(axes) +

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "fiberloom/formats/from_reader.hpp"
+#include "fiberloom/spectrum/whole_ids.hpp"
+#include "loom/base/print.hpp"
 #include "loom/fits/fits_writer.hpp"
 
 namespace fiberloom {
@@ -38,6 +40,12 @@ RedshiftFile parse_redshifts(const FitsReader& file) {
     if (out.redshifts.column(name)) continue;
     throw file.error(Status::kMissingKeyword, hdu,
                      std::string("no column ") + name + " of single numbers");
+  }
+  if (const auto id = lost_digits(out.redshifts, "TARGETID")) {
+    throw file.error(Status::kCorrupt, hdu,
+                     print("TARGETID has floating-point numbers, which lost digits of %.0f: "
+                           "expected integers",
+                           *id));
   }
   out.fibermap = find_table(file, "FIBERMAP");
   out.tsnr2 = find_table(file, "TSNR2");

@@ -66,6 +66,13 @@ TEST(RedshiftFile, WhatIsMissingIsNamed) {
   EXPECT_EQ(no_column.status, Status::kMissingKeyword);
   EXPECT_EQ(no_column.message,
             "test.fits: HDU 1 'REDSHIFTS': no column TARGETID of single numbers");
+  const auto lost = reading([](fits::FitsWriter& w) {
+    const std::vector<double> id{1, 0x1p53, 3}, z{1, 2, 3};
+    w.table("REDSHIFTS",
+            fits::TableBuilder(3).add("TARGETID", id).add("Z", z).add("ZWARN", z).build());
+  });
+  EXPECT_EQ(lost.status, Status::kCorrupt);
+  EXPECT_TRUE(lost.says("lost digits of 9007199254740992")) << lost.message;
   const auto rows = reading([](fits::FitsWriter& w) {
     w.table("REDSHIFTS", to_raw_table(sample().redshifts));
     w.table("FIBERMAP", test::sample_fibermap(2));

@@ -85,6 +85,22 @@ double largest_ivar(const Block& b, double most_ratio) {
   return *middle * most_ratio;
 }
 
+/// Rows of R that are none become those of no blur, and their pixels are dropped; how many.
+long drop_absurd_rows(Block& b, double most_sum) {
+  long dropped = 0;
+  for (std::size_t i = 0; i < b.pixels && most_sum > 0; ++i) {
+    const std::span<double> row(b.rows.data() + i * b.ndiag, b.ndiag);
+    double sum = 0;
+    for (const double r : row) sum += std::abs(r);
+    if (!(sum > most_sum)) continue;
+    std::ranges::fill(row, 0.0);
+    row[b.ndiag / 2] = 1;
+    if (b.weight[i] > 0) ++dropped;
+    b.weight[i] = b.flux[i] = 0;
+  }
+  return dropped;
+}
+
 /// Pixels of an absurd ivar or an absurd S/N are dropped; how many.
 long drop_absurd_pixels(Block& b, const PrepareOptions& options) {
   const double largest = largest_ivar(b, options.most_ivar_ratio);
@@ -241,7 +257,8 @@ PreparedTarget one_target(const TargetView& view, std::span<const std::size_t> g
   for (std::size_t s = 0; s < view.spectra.size(); ++s) {
     exposures.push_back(one_block(view.spectra[s], options));
     exposures.back().grid = grid_of[s];
-    out.absurd_pixels += drop_absurd_pixels(exposures.back(), options);
+    out.absurd_pixels += drop_absurd_rows(exposures.back(), options.most_row_sum) +
+                         drop_absurd_pixels(exposures.back(), options);
     drop_hot_pixels(exposures.back(), options.hot_pixel_nsig);
   }
   if (options.coadd == Coadd::kNone) {

@@ -33,6 +33,10 @@ struct PrepareOptions {
   /// detector counts 1e12 electrons, and of 1e4 such pixels chi2, a double, would not be right to 1
   /// any more: redshifts would be told apart by rounding. 0: none.
   double most_snr = 1e6;
+  /// A pixel whose row of R sums to more, all of it taken as positive, is dropped, and counted:
+  /// rows sum to 1, and the mean of R that the fast scan takes would be that of this spectrum. 0:
+  /// none.
+  double most_row_sum = 100;
   double negative_nsig = 5;  ///< pixels below -n sigma are dropped; 0: none
   double cosmic_nsig = 0;    ///< kColumns alone: the peer's rejection of cosmic rays; 0: none
   /// Spikes narrower than the resolution are dropped (robust.hpp); 0: none. What has no resolution
@@ -50,6 +54,7 @@ struct PrepareOptions {
           .least_row_sum = 0.99,
           .most_ivar_ratio = 0,
           .most_snr = 0,
+          .most_row_sum = 0,
           .hot_pixel_nsig = 0,
           .sky_line_share = 0};
 }

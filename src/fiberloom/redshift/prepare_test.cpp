@@ -109,6 +109,17 @@ TEST(Prepare, PixelsOfAnAbsurdSignalToNoiseAreDroppedAndCountedWhateverTheUnit) 
   EXPECT_EQ(of({s}, redrock_rules()).targets[0].absurd_pixels, 0);
 }
 
+TEST(Prepare, RowsOfTheResolutionThatAreNoneAreThoseOfNoBlurAndTheirPixelsAreDropped) {
+  Spectrum s = flat(60);
+  s.resolution = test::gaussian_resolution(60, 7, 0.8);
+  for (std::size_t m = 0; m < 7; ++m) s.resolution[m * 60 + 30] *= m % 2 == 0 ? 1e30 : -1e30;
+  const TargetSet set = of({s, flat(60, 5000)}, {.least_row_sum = 0});
+  const Block& b = set.targets[0].blocks[0];
+  for (std::size_t i = 27; i <= 33; ++i) EXPECT_EQ(b.weight[i], 0) << i;  // who sees its column
+  EXPECT_EQ(set.targets[0].absurd_pixels, 7);
+  for (const double r : b.rows) EXPECT_LE(std::abs(r), 1);
+}
+
 TEST(Prepare, ThePeersRulesLoseFourGoodPixelsForEachBadOne) {
   Spectrum s = flat(60);
   s.resolution = test::gaussian_resolution(60, 7, 0.8);  // about as wide as DESI's

@@ -84,7 +84,7 @@ struct PreparedTarget {
   std::vector<Block> blocks;
   double weight_flux2 = 0;     ///< sum of w f^2: chi2 of no model at all
   long good_pixels = 0;        ///< NPIXELS
-  long absurd_pixels = 0;      ///< dropped: PrepareOptions::most_ivar_ratio, most_snr
+  long absurd_pixels = 0;      ///< dropped: PrepareOptions::most_ivar_ratio, _snr, _row_sum
   std::vector<SkyTerm> sky{};  ///< of each grid where the set has sky_terms
   double sky_gain = 0;         ///< by how much less weight_flux2 is with them
 };

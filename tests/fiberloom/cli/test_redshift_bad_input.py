@@ -11,7 +11,7 @@ import tiny_fits
 from run_fiberloom import PROGRAM
 from redshift_case import NODATA, TRUTH, Case
 from small_exposures import exposures, spectra_bytes
-from small_spectra import CAMERAS, Targets, archetype_bytes, read_table, template_bytes
+from small_spectra import CAMERAS, HALF, Targets, archetype_bytes, read_table, resolution, template_bytes
 
 
 class BadInput(Case):
@@ -244,6 +244,34 @@ class BadInput(Case):
         without = self.redshifts(inputs=self.put("counts.fits", targets.coadd()))
         self.assertEqual([one[k][0] for k in ("Z", "CHI2", "ZWARN", "NPIXELS")], [without[k][0] for k in ("Z", "CHI2", "ZWARN", "NPIXELS")])
         self.assertEqual(clean["Z"][1:], one["Z"][1:])
+
+    def test_a_resolution_that_is_none_spoils_its_own_target_alone(self):
+        clean = self.redshifts()
+        data, rows = self.targets.coadd(), struct.pack(">2f", *resolution(1)[:2])
+        first = data.index(b"'B_RESOLUTION'")
+        at = data.index(rows[:4] * 3, first) + 4 * (2 * HALF + 1) * CAMERAS["B"][1]  # of the second target
+        size = 4 * (2 * HALF + 1) * CAMERAS["B"][1]
+        for value in (1e30, -1e30, 3e38):
+            harmed = data[:at] + struct.pack(">f", value) * (size // 4) + data[at + size:]
+            for method in ("fast", "exact"):
+                table = self.redshifts("--method", method, "--no-verify", inputs=self.put("wide.fits", harmed))
+                self.assertIn(f"{CAMERAS['B'][1]} bins of 1 targets (39627788403084386 first) are left out", self.warnings)
+                self.check_truth({k: v[:1] + v[2:] for k, v in table.items()}, TRUTH[:1] + TRUTH[2:])
+                self.assertEqual(table["SPECTYPE"][1], TRUTH[1][0])  # its other camera says so
+        self.assertEqual(clean["SPECTYPE"], [kind for kind, _ in TRUTH])
+
+    def test_names_of_targets_that_are_no_numbers_are_no_numbers_of_rows(self):
+        rows = tiny_fits.table("FIBERMAP", [("TARGETID", "5A", "5s", None)], [(b"%05d" % i,) for i in range(len(TRUTH))])
+        data = tiny_fits.header([("SIMPLE", True), ("BITPIX", 8), ("NAXIS", 0), ("EXTEND", True)])
+        named = self.put("named.fits", data + rows + self.targets.camera_hdus("B"))
+        self.assert_fails(self.redshift(inputs=named), 12, "named.fits: FIBERMAP: no column TARGETID of numbers")
+
+    def test_spectra_of_no_target_are_told_of(self):
+        nobody = Targets([])
+        nobody.truth = []
+        data = tiny_fits.header([("SIMPLE", True), ("BITPIX", 8), ("NAXIS", 0), ("EXTEND", True)])
+        nothing = self.put("nobody.fits", data + nobody.camera_hdus("B"))
+        self.assert_fails(self.redshift(inputs=nothing), 13, "nobody.fits: HDU 2 'B_FLUX': shape 0 x 240: there is nothing in it")
 
     def test_folders_that_were_made_for_nothing_go_again(self):
         for option in (("--model", self.out / "a" / "b" / "m.fits"), ("-d", self.out / "a" / "d.h5")):

@@ -216,8 +216,9 @@ struct AbsurdBins {
     const redshift::PrepareOptions rules;
     observer.warn(
         print("%ld bins of %ld targets (%ld first) are left out: their ivar is more than %g times "
-              "the median of their spectrum's, or their flux more than %g of its errors",
-              bins, targets, first, rules.most_ivar_ratio, rules.most_snr));
+              "the median of their spectrum's, their flux more than %g of its errors, or their "
+              "row of the resolution sums to more than %g",
+              bins, targets, first, rules.most_ivar_ratio, rules.most_snr, rules.most_row_sum));
   }
 };
 

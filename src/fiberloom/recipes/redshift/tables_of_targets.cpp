@@ -10,6 +10,7 @@
 
 #include "fiberloom/calibrate/usable.hpp"
 #include "fiberloom/redshift/candidate.hpp"
+#include "fiberloom/spectrum/whole_ids.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -21,15 +22,14 @@ void forget_cards(Table& table) {
 }
 
 void require_whole_ids(const Table& fibermap, const std::string& path) {
-  const Column* const column = fibermap.find("TARGETID");
-  if (column == nullptr) return;
-  const double limit = column->cell == Cell::kFloat64 ? 0x1p53 : 0x1p24;
-  if (column->cell != Cell::kFloat64 && column->cell != Cell::kFloat32) return;
-  for (const double id : fibermap.column("TARGETID").value_or(std::vector<double>())) {
-    if (!(std::abs(id) >= limit)) continue;
+  if (fibermap.find("TARGETID") != nullptr && !fibermap.integers("TARGETID", 0)) {
+    throw Error(Status::kMissingKeyword,
+                path + ": FIBERMAP: no column TARGETID of numbers, what is called so is none");
+  }
+  if (const auto id = lost_digits(fibermap, "TARGETID")) {
     throw Error(Status::kCorrupt, path + print(": FIBERMAP: TARGETID has floating-point numbers, "
                                                "which lost digits of %.0f: expected integers",
-                                               id));
+                                               *id));
   }
 }
 

@@ -15,8 +15,9 @@
 
 namespace fiberloom {
 
-/// Throws kCorrupt where TARGETID is a column of floating-point numbers that have lost digits: they
-/// would be numbers of other targets.
+/// Throws kMissingKeyword where a column TARGETID holds texts or lists, of which numbers of rows
+/// would take the place, and kCorrupt where it holds floating-point numbers that have lost digits:
+/// they would be numbers of other targets.
 void require_whole_ids(const Table& fibermap, const std::string& path);
 
 /// What COADD_FIBERSTATUS (or FIBERSTATUS) and OBJTYPE of each row say, as bits of ZWARN; none

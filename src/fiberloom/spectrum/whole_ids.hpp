@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Numbers of targets that a table holds as floating-point numbers: up to some size they are whole.
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fiberloom/spectrum/table.hpp"
+
+namespace fiberloom {
+
+/// The first number of a column of floating-point ones that is too large to be told from the whole
+/// number next to it: it may be that of another target. nullopt where all are as they were.
+[[nodiscard]] inline std::optional<double> lost_digits(const Table& table,
+                                                       const std::string& name) {
+  const Column* const column = table.find(name);
+  if (column == nullptr) return std::nullopt;
+  if (column->cell != Cell::kFloat64 && column->cell != Cell::kFloat32) return std::nullopt;
+  const double limit = column->cell == Cell::kFloat64 ? 0x1p53 : 0x1p24;
+  for (const double id : table.column(name).value_or(std::vector<double>())) {
+    if (std::abs(id) >= limit) return id;
+  }
+  return std::nullopt;
+}
+
+}  // namespace fiberloom
