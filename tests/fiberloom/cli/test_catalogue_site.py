@@ -105,6 +105,16 @@ class Pages(Case):
         self.assertEqual((status, kind, json.loads(text)[0]["targetid"]), (200, "application/json", 2))
         status, kind, text = self.site.get("/text", sql="SELECT count(*) AS n FROM zbest")
         self.assertEqual((status, kind, text), (200, "text/csv", "n\n451\n"))
+        self.assertEqual(self.site.get("/text", format="xml")[0], 400)
+
+    def test_a_text_is_all_rows_or_none(self):
+        numbers = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < {}) SELECT n FROM t"
+        for form in ("csv", "json"):
+            status, _, text = self.site.get("/text", format=form, sql=numbers.format(10000))
+            self.assertEqual((status, "9999" in text, "10000" in text), (200, True, True))
+            status, kind, text = self.site.get("/text", format=form, sql=numbers.format(10001))
+            self.assertEqual((status, kind), (400, "text/html"))
+            self.assertIn("more than 10000 rows", text)
 
     def test_no_request_writes_or_asks_too_much(self):
         before = hashlib.sha256(self.db.read_bytes()).hexdigest()

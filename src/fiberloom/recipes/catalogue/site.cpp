@@ -213,11 +213,15 @@ Response CatalogueSite::text(const Request& request, db::Connection& connection)
     query.sql = statement;
   } else {
     Selection selection = asked_selection(request);
-    selection.limit = options_.most_rows;
+    selection.limit = options_.most_rows + 1;  // one more tells that these are not all
     query = catalogue::query_of(selection);
   }
   query.seconds = options_.seconds;
-  const bool json = request.value("format") == "json";
+  const std::string format = request.value("format");
+  const bool json = format == "json";
+  if (!json && !format.empty() && format != "csv") {
+    throw Error(Status::kUsage, "format=" + format + ": expected csv or json");
+  }
   Response out{200, json ? "application/json" : "text/csv; charset=utf-8", "", ""};
   const auto answer = answer_text(json ? AnswerFormat::kJson : AnswerFormat::kCsv,
                                   [&](std::string_view part) { out.body += part; });
@@ -229,6 +233,11 @@ Response CatalogueSite::text(const Request& request, db::Connection& connection)
                                 answer->row(row);
                                 return true;
                               }});
+  if (rows > options_.most_rows) {  // a text has no place to say that it is not whole
+    throw Error(Status::kUsage,
+                "more than " + std::to_string(options_.most_rows) +
+                    " rows: choose fewer, or fiberloom catalogue query, which writes them all");
+  }
   answer->end();
   return out;
 }
