@@ -106,6 +106,9 @@ class Pages(Case):
         status, kind, text = self.site.get("/text", sql="SELECT count(*) AS n FROM zbest")
         self.assertEqual((status, kind, text), (200, "text/csv", "n\n451\n"))
         self.assertEqual(self.site.get("/text", format="xml")[0], 400)
+        for path in ("/", "/text"):  # a slip of the hand chooses nothing
+            status, _, text = self.site.get(path, targetids="2")
+            self.assertEqual((status, "targetids=2: expected names from, cone" in text), (400, True), text)
 
     def test_a_text_is_all_rows_or_none(self):
         numbers = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < {}) SELECT n FROM t"

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "fiberloom/catalogue/errors.hpp"
@@ -33,7 +35,22 @@ std::vector<std::string> site_words(const std::string& text) {
   return out;
 }
 
+/// Throws kUsage for a name in the query that means nothing: without it more rows would be found.
+void check_names(const Request& request) {
+  constexpr std::string_view kNames[] = {"from",     "cone",   "z",    "class", "columns",
+                                         "targetid", "tileid", "good", "skip",  "format"};
+  for (const auto& [name, value] : request.query) {
+    if (std::ranges::find(kNames, name) != std::end(kNames)) continue;
+    std::string all;
+    for (const std::string_view known : kNames) {
+      all += (all.empty() ? "" : ", ") + std::string(known);
+    }
+    throw Error(Status::kUsage, name + "=" + value + ": expected names " + all);
+  }
+}
+
 Selection asked_selection(const Request& request) {
+  check_names(request);
   Selection s;
   if (const std::string from = request.value("from"); !from.empty()) s.from = from;
   if (const std::string cone = request.value("cone"); !cone.empty()) {
