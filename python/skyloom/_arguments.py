@@ -147,4 +147,8 @@ def texts(options: Dict[str, Any]) -> Dict[str, List[str]]:
             return [text(value)]
         return [text(v) for v in value] if all(isinstance(v, str) for v in value) else [",".join(text(v) for v in value)]
 
-    return {key: times(value) for key, value in options.items() if value is not None}
+    out = {key: times(value) for key, value in options.items() if value is not None}
+    for key, given in out.items():
+        if "" in given:
+            raise ValueError(f"{key}: expected a value, got an empty text")
+    return out

@@ -93,7 +93,9 @@ def test_a_path_of_bytes_is_a_path(plane, boresight, azimuth, tmp_path):
 def test_faults_are_told(plane, boresight, azimuth, tmp_path):
     one = observed(plane, boresight, azimuth, np.zeros((len(plane.quats), N)))
     for wishes, part in ((dict(joint=True), "--joint"), (dict(joint_rcond=0.1), "--joint-rcond"), (dict(obs_matrix="m.npz"), "--obs-matrix"),
-                         (dict(joint=True, poly_order=1, ground_order=1), "--ground-order")):
+                         (dict(joint=True, poly_order=1, ground_order=1), "--ground-order"),
+                         (dict(joint=True, poly_order=1, obs_matrix=""), "obs_matrix: expected a value"),
+                         (dict(checkpoint=""), "checkpoint: expected a value")):
         with pytest.raises(ValueError, match=part):
             skyloom.make_maps(one, nside=8, **wishes)
     path = tmp_path / "m.npz"

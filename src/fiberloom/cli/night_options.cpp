@@ -106,7 +106,7 @@ void add_chain(Options& options, NightCommand& c) {
   options.flag("--submit", &c.submit,
                "write Slurm job arrays, one a step, and submit them; with --dry-run print them");
   options.add("--sbatch", &c.sbatch, "further options of the arrays, as \"-p debug -t 60\"",
-              {.value = "OPTIONS"});
+              {.value = "OPTIONS", .may_be_empty = true});
   options.add("--array-size", &c.array_size,
               "most elements of an array; with more tasks an element is several",
               {.interval = between(1, 1000000), .shows_default = true});

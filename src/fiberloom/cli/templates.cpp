@@ -60,7 +60,7 @@ Command make_templates() {
               "tables REDSHIFTS (with ZWARN 0) or TRUTH with TARGETID, SPECTYPE and Z",
               {.one_a_time = true});
   options.add("--type", &job.spectype, "GALAXY, QSO or STAR", {.shows_default = true});
-  options.add("--subtype", &job.subtype, "RRSUBTYP");
+  options.add("--subtype", &job.subtype, "RRSUBTYP", {.may_be_empty = true});
   options.add("--template-version", &job.version, "VERSION", {.shows_default = true});
   options.choice<redshift::Method>(
       "--method", &job.method, {{"PCA", redshift::Method::kPca}, {"NMF", redshift::Method::kNmf}},

@@ -43,6 +43,7 @@ struct OptionTraits {
   std::string initial = {};        ///< what help shows then, where the slot does not know it
   char delimiter = '\0';           ///< a list may be one word: a,b,c
   bool one_a_time = false;         ///< of a list: each value wants the option's name again
+  bool may_be_empty = false;       ///< of a text: "" is a value, elsewhere it is refused
   const char* if_alone = nullptr;  ///< the value may be left out, and is then this
 };
 

@@ -66,6 +66,23 @@ CLI::Validator in_decimal(const std::optional<Interval>& interval) {
           ""};
 }
 
+/// An empty text names nothing: a script's variable that was not set would leave the option out,
+/// and nobody would be told.
+CLI::Validator not_empty() {
+  return {[](std::string& text) -> std::string {
+            return text.empty() ? "expected a value, got an empty text" : "";
+          },
+          ""};
+}
+
+/// Whether a text stands there that nothing else looks at.
+bool takes_any_text(const Option& row) {
+  return row.wants_value() && !row.positional() && row.traits.words.empty() &&
+         !row.traits.may_be_empty &&
+         (std::holds_alternative<std::string*>(row.slot) ||
+          std::holds_alternative<std::vector<std::string>*>(row.slot));
+}
+
 void restrict_to_words(CLI::Option& option, const OptionTraits& traits) {
   if (traits.word_case == WordCase::kAny) {
     option.transform(CLI::IsMember(traits.words, CLI::ignore_case));
@@ -125,6 +142,7 @@ CLI::Option* declare(CLI::App& app, const Option& row) {
   const OptionTraits& traits = row.traits;
   if (traits.interval) option->check(in_interval(*traits.interval));
   if (!traits.words.empty()) restrict_to_words(*option, traits);
+  if (takes_any_text(row)) option->check(not_empty());
   const std::string initial = row.initial();
   if (!traits.words.empty() || !traits.value.empty()) {
     const bool shown = !initial.empty() && traits.if_alone == nullptr;

@@ -33,6 +33,7 @@ class Parsing : public testing::Test {
     o.flag(
         "--no-dye", [this] { ++undyed_; }, "leave it grey");
     o.add("--old", {}, "ignored");
+    o.add("--motto", &motto_, "on the seam", {.may_be_empty = true});
     o.add("FILE", &files_, "yarn");
     weave.run = [](const Invocation&) { return 0; };
     Command bench{.name = "bench", .text = "measure"};
@@ -62,7 +63,7 @@ class Parsing : public testing::Test {
   }
 
   Command program_{.name = "loom", .text = "Cloth.", .footer = "More: loom COMMAND --help\n"};
-  std::string output_, mpi_, level_;
+  std::string output_, mpi_, level_, motto_ = "none";
   std::size_t threads_ = 0;
   double width_ = 1.5;
   std::uint64_t seed_ = 1;
@@ -140,6 +141,17 @@ TEST_F(Parsing, RefusesInOneLineThatSaysWhereToLook) {
   EXPECT_EQ(weave_refusal({"--mpi=x"}), "--mpi: x not in {on,off}" + hint);
   EXPECT_EQ(refusal({"bench", "big", "x"}),
             "The following argument was not expected: x (see: loom bench big --help)");
+}
+
+TEST_F(Parsing, AnEmptyTextIsNoValueButWhereItIsOne) {
+  const std::string wrong = ": expected a value, got an empty text (see: loom weave --help)";
+  EXPECT_EQ(refusal({"weave", "-o", ""}), "--output" + wrong);
+  EXPECT_EQ(refusal({"weave", "--output="}), "--output" + wrong);
+  EXPECT_EQ(weave_refusal({"--colours", ""}), "--colours" + wrong);
+  EXPECT_EQ(weave_refusal({"--each", "x", "--each", ""}), "--each" + wrong);
+  (void)weave({"--motto", "", ""});
+  EXPECT_EQ(motto_, "");
+  EXPECT_EQ(files_, (Words{""}));  // whoever opens it says so
 }
 
 TEST_F(Parsing, WholeNumbersAreDecimalWhateverTheyBeginWith) {

@@ -34,6 +34,15 @@ class Outputs(Case):
         self.fails(30, "directory", "map", *self.observations, "-o", self.out / "m", *MAPS, "--checkpoint", f"{self.out}/new/")
         self.assertEqual([path.name for path in self.out.iterdir()], ["there"])
 
+    def test_a_name_that_is_empty_is_no_name(self):
+        """As of a script's variable that was not set: the file would be missed in the end, or lie in the root folder."""
+        maps = ("map", *self.observations, "-o", self.out / "m", *MAPS)
+        for option in ("--obs-matrix", "--json", "--checkpoint", "--output", "--memory"):
+            self.fails(2, f"{option}: expected a value, got an empty text", *maps, f"{option}=")
+        for option in ("--maps", "--output", "--sky", "--focal-plane", "--json"):
+            self.fails(2, f"{option}: expected a value, got an empty text", "simulate", "-o", self.out / "d", *SMALL, option, "")
+        self.assertEqual(list(self.out.iterdir()), [])
+
     def test_maps_of_an_earlier_run_in_the_folder_are_told_of(self):
         maps = self.out / "maps"
         said = self.ok("map", *self.observations, "-o", maps, *MAPS, "--split", "detectors").stderr
