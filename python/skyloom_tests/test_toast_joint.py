@@ -117,6 +117,19 @@ def test_an_observation_of_which_nothing_is_left_has_empty_maps_and_matrix(nothi
     assert not data["found_filtered_map"].data.any() and not data["found_filtered_hits"].data.any()
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_where_all_pixels_are_cut_the_matrix_is_empty_unless_it_is_weighted(weighted, schedule, tmp_path):
+    sparse = pytest.importorskip("scipy.sparse")
+    kind = "noiseweighted_obs_matrix" if weighted else "obs_matrix"
+    wishes = dict(poly_filter_order=1, write_obs_matrix=True, noiseweight_obs_matrix=weighted)
+    found = []
+    for rcond in (0.9, 0.0):
+        run(fast, observed(schedule), tmp_path, rcond_threshold=rcond, **wishes)
+        found.append(sparse.load_npz(tmp_path / f"found_{kind}.npz").tocsr())
+    assert found[1].nnz > 0
+    assert found[0].nnz == (found[1].nnz if weighted else 0)
+
+
 def test_a_matrix_of_other_samples_than_the_fits_is_refused(schedule, tmp_path):
     data = observed(schedule)
     with pytest.raises(NotImplementedError, match="flags of fits"):

@@ -12,6 +12,7 @@ from toast.ops.filterbin import combine_observation_matrix as _combine
 from toast.utils import Logger
 
 from .. import _core
+from .._errors import NoGoodDataError
 from .._maps import Observation, make_maps
 from . import _toast_data as from_toast
 from ._toast_maps import _check, _collect, _has_samples
@@ -156,11 +157,15 @@ class FilterBin(toast.ops.FilterBin):  # type: ignore[misc]
             self._check_samples(ob, one)
         kind = "noiseweighted_obs_matrix" if self.noiseweight_obs_matrix else "obs_matrix"
         path = os.path.join(self.output_dir, f"{self.name}_{kind}.npz")
-        if any(map(_has_samples, observations)):
-            make_maps(observations, how.pixel_pointing.nside, step=0, binned_only=True, rcond=self.rcond_threshold, joint=True,
-                      joint_rcond=self.template_rcond_limit, obs_matrix=path, obs_matrix_weighted=self.noiseweight_obs_matrix,
-                      **self._wishes())
-        else:  # TOAST's is empty as well
+        filled = any(map(_has_samples, observations))
+        try:
+            if filled:
+                make_maps(observations, how.pixel_pointing.nside, step=0, binned_only=True, rcond=self.rcond_threshold, joint=True,
+                          joint_rcond=self.template_rcond_limit, obs_matrix=path, obs_matrix_weighted=self.noiseweight_obs_matrix,
+                          **self._wishes())
+        except NoGoodDataError:  # all pixels are cut
+            filled = False
+        if not filled:  # TOAST's is empty as well
             size = 3 * 12 * how.pixel_pointing.nside**2
             os.makedirs(self.output_dir, exist_ok=True)
             scipy.sparse.save_npz(path, scipy.sparse.csr_matrix((size, size)), compressed=False)

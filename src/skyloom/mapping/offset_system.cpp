@@ -67,7 +67,8 @@ void OffsetSystem::invert_tiles(const SkySums& sums, const SolveOptions& options
     cut_samples_ += samples;
   }
   if (company_ != nullptr) company_->sum(all);
-  if (all[0] == 0) {
+  any_pixel_ = all[0] > 0;
+  if (!any_pixel_ && !options.may_be_empty) {
     throw Error(kNoGoodData,
                 print("no pixel is seen at enough angles: %.0f were hit and are cut", all[1]));
   }
@@ -120,7 +121,7 @@ void OffsetSystem::judge_baselines(const std::vector<Stream>& streams,
                    knows_constant_ ? 1.0 : 0.0};
   if (company_ != nullptr) company_->sum(all);
   knows_constant_ = all[2] > 0;
-  if (all[1] == all[0]) {
+  if (all[1] == all[0] && any_pixel_) {
     throw Error(kNoGoodData, print("every one of %.0f baselines has too few good samples", all[0]));
   }
 }

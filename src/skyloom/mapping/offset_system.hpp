@@ -20,6 +20,7 @@ namespace skyloom {
 struct SolveOptions {
   double least_reciprocal = 1e-8;  ///< of a pixel's condition number: below it is cut
   double good_fraction = 0.5;      ///< a baseline with no more good samples is left at 0
+  bool may_be_empty = false;       ///< all pixels cut: a system without baselines, no error
 };
 
 /// Values of the pixels of hit tiles, in the order of OffsetSystem::hit_tiles().
@@ -41,7 +42,7 @@ struct OffsetView {
 class OffsetSystem {
  public:
   /// Takes the streams apart: they are empty of products afterwards. Throws kNoGoodData where no
-  /// pixel or no baseline is left.
+  /// pixel (but see may_be_empty) or no baseline is left.
   /// `company`: other processes with other streams of the same system, whose sums are merged; none:
   /// alone. Then every verb that gets an executor is called by all of them together.
   OffsetSystem(const SkySums& sums, std::vector<Stream>& streams, const SolveOptions& options,
@@ -128,6 +129,7 @@ class OffsetSystem {
   std::vector<std::uint32_t> part_places_;
   double rounding_ = 0;
   bool knows_constant_ = false;
+  bool any_pixel_ = false;  ///< that is not cut, of any process
   std::size_t cut_pixels_ = 0, cut_samples_ = 0, left_baselines_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -205,6 +206,40 @@ TEST(ObservationMatrix, OnRanksIsThatOfOneProcess) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(read_bytes(folder.file("alone.npz")), read_bytes(folder.file("ranks.npz")));
+}
+
+TEST(ObservationMatrix, WeightedHasRowsOfPixelsThatAreCut) {
+  const TempFolder folder;
+  const SimulatedTod sky(turning_simulation(), some_sky(16));
+  const Swept source(sky);
+  SerialExecutor one;
+  MapJob job = joint_maps(folder.file("some"));
+  job.filters = filters()[0];
+  job.obs_matrix = folder.file("some.npz");
+  job.obs_matrix_weighted = true;
+  make_maps(source, job, one);
+  job.folder = folder.file("none");
+  job.obs_matrix = folder.file("none.npz");
+  job.solve.least_reciprocal = 0.5;  // more than any pixel has
+  std::vector<std::string> said;
+  Observer listener;
+  listener.message = [&](LogLevel level, const std::string& text) {
+    if (level == LogLevel::kWarning) said.push_back(text);
+  };
+
+  const MapSummary summary = make_maps(source, job, one, listener);
+
+  EXPECT_GT(summary.hit_pixels, 0U);
+  EXPECT_EQ(summary.cut_pixels, summary.hit_pixels);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_NE(said[0].find("no pixel is seen at enough angles"), std::string::npos) << said[0];
+  EXPECT_EQ(read_bytes(folder.file("some.npz")), read_bytes(folder.file("none.npz")));
+  EXPECT_EQ(read_bytes(folder.file("some/hits.fits")), read_bytes(folder.file("none/hits.fits")));
+  job.binned_only = false;
+  EXPECT_TRUE(thrown_by([&] { make_maps(source, job, one); }).says("--binned-only"));
+  job.binned_only = true;
+  job.obs_matrix_weighted = false;
+  EXPECT_EQ(thrown_by([&] { make_maps(source, job, one); }).status, kNoGoodData);
 }
 
 TEST(ObservationMatrix, IsPlannedBeforeASampleIsRead) {

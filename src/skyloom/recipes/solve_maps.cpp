@@ -22,6 +22,7 @@
 #include "skyloom/recipes/map_data.hpp"
 #include "skyloom/recipes/map_wishes.hpp"
 #include "skyloom/recipes/memory_plan.hpp"
+#include "skyloom/status.hpp"
 #include "skyloom/tod/shared_tod.hpp"
 
 namespace skyloom {
@@ -246,7 +247,20 @@ void tell_solution(SolvedMaps& of, const Observer& observer) {
 SolveOptions solve_options(const MapJob& job) {
   SolveOptions out = job.solve;
   if (job.binned_only || job.method == MapMethod::kGls) out.good_fraction = 0;
+  out.may_be_empty = job.obs_matrix_weighted;
   return out;
+}
+
+/// Where all pixels are cut no map has a value, but a weighted matrix has rows of pixels that are
+/// cut: the sum of such matrices of several runs is that of all their data.
+void check_any_pixel(const MapSummary& summary, const MapJob& job, const Observer& observer) {
+  if (summary.cut_pixels < summary.hit_pixels) return;
+  const std::string cut =
+      print("no pixel is seen at enough angles: all %zu that were hit are cut", summary.hit_pixels);
+  if (!job.binned_only) {
+    throw Error(kNoGoodData, cut + "; with --binned-only the weighted matrix is written without");
+  }
+  observer.warn(cut + "; maps have no values, the weighted matrix has rows of all of them");
 }
 
 void check_job(const TodSource& source, const MapJob& job, const RankCompany* company) {
@@ -296,6 +310,7 @@ std::unique_ptr<SolvedMaps> solve_maps(const TodSource& unfiltered, const MapJob
   std::vector<Stream>().swap(streams);
   count_system(out->sums, *out->system, summary);
   count_all(company, summary);
+  check_any_pixel(summary, job, observer);
   summary.observations = all.observations();
   summary.detectors = most_detectors(unfiltered);
   summary.read_samples = samples_of_detectors(unfiltered);
