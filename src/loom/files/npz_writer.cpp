@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "loom/files/npz_writer.hpp"
 
-#include <algorithm>
 #include <bit>
 
 #include "loom/base/print.hpp"
@@ -14,7 +13,7 @@ static_assert(std::endian::native == std::endian::little, "types are told as lit
 
 using Text = std::vector<std::uint8_t>;
 
-constexpr std::uint64_t kFull = 0xffffffff;            // of 32 bits: see the zip64 field
+constexpr std::uint64_t kElsewhere = 0xffffffff;       // in 32 bits: see the zip64 field
 constexpr std::uint16_t kStored = 0, kNewYear = 0x21;  // method; 1 January 1980
 constexpr std::uint16_t kVersion = 45;                 // that knows zip64
 
@@ -22,6 +21,11 @@ void put(Text& to, std::uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) to.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
 }
 void put(Text& to, const std::string& text) { to.insert(to.end(), text.begin(), text.end()); }
+
+/// What stands in the 32 bits of a number.
+std::uint64_t narrow(std::uint64_t value, std::uint64_t most) {
+  return value > most ? kElsewhere : value;
+}
 
 /// What a .npy begins with: a multiple of 64 bytes.
 Text npy_header(const NpzArray& array) {
@@ -47,14 +51,14 @@ struct Member {
   std::uint32_t crc = 0;
 };
 
-void put_facts(Text& to, const Member& of, std::uint16_t extra_bytes) {
+void put_facts(Text& to, const Member& of, std::uint16_t extra_bytes, std::uint64_t most) {
   put(to, kVersion, 2);
   put(to, 0, 2);  // flags
   put(to, kStored, 2);
   put(to, 0, 2);  // time
   put(to, kNewYear, 2);
   put(to, of.crc, 4);
-  const std::uint64_t size = std::min(of.size, kFull);
+  const std::uint64_t size = narrow(of.size, most);
   put(to, size, 4);
   put(to, size, 4);
   put(to, of.name.size(), 2);
@@ -71,36 +75,36 @@ Text zip64_field(std::span<const std::uint64_t> values) {
   return out;
 }
 
-Text local_header(const Member& of) {
+Text local_header(const Member& of, std::uint64_t most) {
   std::vector<std::uint64_t> large;
-  if (of.size >= kFull) large = {of.size, of.size};
+  if (of.size > most) large = {of.size, of.size};
   const Text extra = zip64_field(large);
   Text out{'P', 'K', 3, 4};
-  put_facts(out, of, static_cast<std::uint16_t>(extra.size()));
+  put_facts(out, of, static_cast<std::uint16_t>(extra.size()), most);
   put(out, of.name);
   out.insert(out.end(), extra.begin(), extra.end());
   return out;
 }
 
-Text directory_entry(const Member& of) {
+Text directory_entry(const Member& of, std::uint64_t most) {
   std::vector<std::uint64_t> large;
-  if (of.size >= kFull) large = {of.size, of.size};
-  if (of.offset >= kFull) large.push_back(of.offset);
+  if (of.size > most) large = {of.size, of.size};
+  if (of.offset > most) large.push_back(of.offset);
   const Text extra = zip64_field(large);
   Text out{'P', 'K', 1, 2};
   put(out, kVersion, 2);
-  put_facts(out, of, static_cast<std::uint16_t>(extra.size()));
+  put_facts(out, of, static_cast<std::uint16_t>(extra.size()), most);
   put(out, 0, 2 + 2 + 2 + 4);  // comment, disk, attributes
-  put(out, std::min(of.offset, kFull), 4);
+  put(out, narrow(of.offset, most), 4);
   put(out, of.name);
   out.insert(out.end(), extra.begin(), extra.end());
   return out;
 }
 
 /// What an archive ends with: where its directory is.
-Text directory_end(std::uint64_t at, std::uint64_t size, std::size_t members) {
+Text directory_end(std::uint64_t at, std::uint64_t size, std::size_t members, std::uint64_t most) {
   Text out;
-  if (at >= kFull || size >= kFull) {
+  if (at > most || size > most) {
     out = {'P', 'K', 6, 6};
     put(out, 44, 8);
     put(out, kVersion, 2);
@@ -119,8 +123,8 @@ Text directory_end(std::uint64_t at, std::uint64_t size, std::size_t members) {
   put(out, 0, 2 + 2);
   put(out, members, 2);
   put(out, members, 2);
-  put(out, std::min(size, kFull), 4);
-  put(out, std::min(at, kFull), 4);
+  put(out, narrow(size, most), 4);
+  put(out, narrow(at, most), 4);
   put(out, 0, 2);
   return out;
 }
@@ -128,7 +132,7 @@ Text directory_end(std::uint64_t at, std::uint64_t size, std::size_t members) {
 }  // namespace
 
 void write_npz(const std::string& path, Overwrite overwrite, std::span<const NpzArray> arrays,
-               FilesTogether* together) {
+               FilesTogether* together, std::uint64_t most) {
   AtomicFile file(path, overwrite);
   std::uint64_t at = 0;
   const auto write = [&](std::span<const std::uint8_t> bytes) {
@@ -142,15 +146,15 @@ void write_npz(const std::string& path, Overwrite overwrite, std::span<const Npz
                         .offset = at,
                         .size = header.size() + array.bytes.size(),
                         .crc = crc32(crc32(0, header), array.bytes)};
-    write(local_header(member));
+    write(local_header(member, most));
     write(header);
     write(array.bytes);
-    const Text entry = directory_entry(member);
+    const Text entry = directory_entry(member, most);
     directory.insert(directory.end(), entry.begin(), entry.end());
   }
   const std::uint64_t begin = at;
   write(directory);
-  write(directory_end(begin, directory.size(), arrays.size()));
+  write(directory_end(begin, directory.size(), arrays.size(), most));
   file.commit(together);
 }
 

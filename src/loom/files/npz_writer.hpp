@@ -26,9 +26,13 @@ template <class T>
   return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
 }
 
-/// Writes them, in their order; equal arrays give equal bytes. Files and members beyond 4 GiB are
-/// zip64. `together`: as AtomicFile::commit(). Throws as AtomicFile.
+/// The largest size and place that an archive holds in 32 bits, in which 0xffffffff is "elsewhere".
+inline constexpr std::uint64_t kMostNarrow = 0xfffffffe;
+
+/// Writes them, in their order; equal arrays give equal bytes. Sizes and places above `most_narrow`
+/// are zip64; less than kMostNarrow makes small archives such as large ones are. `together`: as
+/// AtomicFile::commit(). Throws as AtomicFile.
 void write_npz(const std::string& path, Overwrite overwrite, std::span<const NpzArray> arrays,
-               FilesTogether* together = nullptr);
+               FilesTogether* together = nullptr, std::uint64_t most_narrow = kMostNarrow);
 
 }  // namespace loom
