@@ -269,14 +269,11 @@ void check_map_files(const MapJob& job, std::span<const NamedFile> others,
     }
   }
   std::vector<NamedFile> outputs(others.begin(), others.end());
-  for (const std::string& path : map_files(job)) {
-    check_output(path, job.overwrite);
-    outputs.push_back({"a map", path});
-  }
-  if (!job.obs_matrix.empty()) {
-    check_output(job.obs_matrix, job.overwrite);
-    outputs.push_back({"--obs-matrix", job.obs_matrix});
-  }
+  std::vector<std::string> files = map_files(job);
+  for (const std::string& path : files) outputs.push_back({"a map", path});
+  files.push_back(job.obs_matrix);
+  outputs.push_back({"--obs-matrix", job.obs_matrix});
+  check_outputs(files, job.overwrite);
   check_distinct(outputs, inputs);
 }
 

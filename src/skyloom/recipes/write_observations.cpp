@@ -77,17 +77,14 @@ std::vector<std::string> write_observations(const TodSource& source, const std::
                                             Overwrite overwrite, Executor& executor,
                                             const Observer& observer, const Turn& turn) {
   const std::vector<std::string> files = observation_files(source, folder);
-  std::vector<std::string> paths;
+  std::vector<std::string> paths;  // of this turn
+  for (std::size_t i = turn.rank; i < files.size(); i += turn.size) paths.push_back(files[i]);
+  check_outputs(paths, overwrite);
   for (std::size_t i = turn.rank; i < files.size(); i += turn.size) {
-    check_output(files[i], overwrite);
-  }
-  for (std::size_t i = turn.rank; i < files.size(); i += turn.size) {
-    paths.push_back(files[i]);
-    const FolderOf made(paths.back());
+    const FolderOf made(files[i]);
     const Boresight boresight = source.boresight(i);
     const auto motion = source.motion(i);
-    ObservationWriter writer(paths.back(), overwrite, source.observation(i), boresight,
-                             motion.get());
+    ObservationWriter writer(files[i], overwrite, source.observation(i), boresight, motion.get());
     source.prepare(i, boresight, executor, observer);
     write_signals(source, i, boresight, writer, executor, observer);
     writer.commit();
