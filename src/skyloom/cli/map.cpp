@@ -58,6 +58,9 @@ int run_map(MapCommand& command) {
     const auto executor = make_executor(command.threads);
     return_large_blocks();  // what reading needed is there for the maps
     const StoredTod source(command.observations, command.data);
+    if (company == nullptr || company->first()) {
+      for (const std::string& note : source.notes()) observer.warn(note);
+    }
     const MapSummary summary = make_maps(source, command.maps, *executor, observer, company);
     observer.info(summary_line(summary));
     if (command.json.empty() || (company != nullptr && !company->first())) return;

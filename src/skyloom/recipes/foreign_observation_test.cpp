@@ -38,6 +38,8 @@ struct Foreign {
   std::vector<double> flagged = {};  ///< flags of the first samples
   float weight = 4;
   std::string weight_unit = "1 / K2";
+  std::size_t late_from = kSamples;  ///< samples from here on are so many seconds late
+  double late_s = 0;
 };
 
 template <class Row>
@@ -73,7 +75,7 @@ void write_observation(const std::string& path, const Foreign& of) {
   to.describe("metadata/noise_model/detector_weights", "unit", of.weight_unit, kText);
   std::vector<double> times(kSamples), looks(4 * kSamples, 0.0), flags(kSamples, 0.0);
   for (std::size_t i = 0; i < kSamples; ++i) {
-    times[i] = static_cast<double>(i);
+    times[i] = static_cast<double>(i) + (i < of.late_from ? 0 : of.late_s);
     const double half = 0.1 * static_cast<double>(i);  // a turn about the line of sight
     const double tilt[] = {std::sin(0.25), std::cos(0.25)},
                  turn[] = {std::sin(half), std::cos(half)};
@@ -118,6 +120,25 @@ TEST(ForeignObservation, HasTheAngleInTheUnitThatIsNoted) {
   EXPECT_EQ(gamma_in("rad"), 45);
   EXPECT_NEAR(gamma_in("deg"), std::numbers::pi / 4, 1e-15);
   EXPECT_TRUE(thrown_by([&] { gamma_in("furlong"); }).says("'furlong'"));
+}
+
+TEST(ForeignObservation, IsToldOfWhereItsTimesAreNotEven) {
+  const TempFolder folder;
+  const std::string path = folder.file("o.h5");
+  const auto notes = [&](double late_s) {
+    write_observation(path, {.late_from = 40, .late_s = late_s});
+    return StoredTod({path}, {}).notes();
+  };
+  EXPECT_TRUE(notes(0).empty());
+  EXPECT_TRUE(notes(0.4).empty());             // what timestamps jitter
+  for (const double late : {1000.0, -20.0}) {  // a gap; a clock that was set back
+    const auto said = notes(late);
+    ASSERT_EQ(said.size(), 1U);
+    EXPECT_NE(
+        said[0].find("o.h5: shared/times: 1 of 63 steps are not 1 s (that behind sample 39 is"),
+        std::string::npos)
+        << said[0];
+  }
 }
 
 TEST(ForeignObservation, HasItsBitsWhateverTheTypeOfItsFlags) {

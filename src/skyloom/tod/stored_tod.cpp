@@ -111,6 +111,24 @@ double rate_of(const Reader& file, const std::vector<double>& times) {
   return 1 / step;
 }
 
+/// What is to be said of timestamps that are not even: samples are taken as if they were.
+std::string uneven_times(const std::string& path, const std::vector<double>& times, double rate) {
+  std::size_t uneven = 0, worst = 0;
+  double farthest = 0.5;  // of a step
+  for (std::size_t i = 0; i + 1 < times.size(); ++i) {
+    const double off = std::fabs((times[i + 1] - times[i]) * rate - 1);
+    if (off > 0.5) ++uneven;
+    if (off <= farthest) continue;
+    farthest = off;
+    worst = i;
+  }
+  if (uneven == 0) return {};
+  return path + print(
+                    ": shared/times: %zu of %zu steps are not %g s (that behind sample %zu is %g "
+                    "s): baselines, filters and noise take samples as even",
+                    uneven, times.size() - 1, 1 / rate, worst, times[worst + 1] - times[worst]);
+}
+
 /// Behind a half-wave plate it matters how detectors stand on the focal plane.
 void check_gammas(const Reader& file, const std::vector<Detector>& detectors) {
   if (file.read_field(kFocalPlaneTable, "gamma").empty()) {
@@ -226,6 +244,7 @@ void StoredTod::open(File& to) const {
   check_shape(file, "shared/times", {observation.samples});
   const std::vector<double> times = file.read("shared/times");
   observation.plane.rate_hz = rate_of(file, times);
+  to.note = uneven_times(to.path, times, observation.plane.rate_hz);
   observation.start_s = times.front();
   observation.telescope = file.description("instrument", "telescope_name").value_or("");
   observation.plane.detectors = read_detectors(file, used);
@@ -268,6 +287,14 @@ void StoredTod::read_shared_flags(const Reader& file, File& to) const {
   flag_between(to.observation.stretches, to.flags);
   // none at all: everything is flagged, and one stretch of it is as good as none
   if (to.observation.stretches.empty()) to.observation.stretches.push_back({0, samples});
+}
+
+std::vector<std::string> StoredTod::notes() const {
+  std::vector<std::string> out;
+  for (const File& file : files_) {
+    if (!file.note.empty()) out.push_back(file.note);
+  }
+  return out;
 }
 
 std::shared_ptr<const Reader> StoredTod::reader(std::size_t number) const {

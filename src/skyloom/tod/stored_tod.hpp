@@ -54,10 +54,13 @@ class StoredTod final : public TodSource {
   }
   void read(std::size_t number, const Boresight& boresight, std::size_t first,
             std::span<const Signal> signals) const override;
+  /// What is to be told of files whose samples are not what they are taken for, a line each.
+  [[nodiscard]] std::vector<std::string> notes() const;
 
  private:
   struct File {
     std::string path;
+    std::string note = {};          ///< what is to be told of it
     Observation observation;        ///< with the time of its first sample, and its telescope
     std::vector<std::size_t> rows;  ///< of the detectors that are used
     double unit = 1;                ///< K
