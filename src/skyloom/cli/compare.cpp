@@ -20,7 +20,7 @@ namespace {
 struct CompareCommand {
   std::string first, second, json;
   bool free_mean = false;
-  std::optional<double> most_rms, most_relative, most_largest;
+  std::optional<double> most_rms, most_relative, most_largest, most_alone;
   LogOptions log;
 };
 
@@ -80,7 +80,8 @@ int run_compare(const CompareCommand& command) {
   bool within = !found.columns.empty();
   Json json{{"program", "skyloom compare"}, {"columns", Json::array()}};
   for (const ColumnDifference& d : found.columns) {
-    within = within && d.pixels > 0 && d.rms <= command.most_rms.value_or(d.rms) &&
+    const auto alone = static_cast<double>(d.first_alone + d.second_alone);
+    within = within && d.pixels > 0 && alone <= command.most_alone.value_or(alone) && d.rms <= command.most_rms.value_or(d.rms) &&
              d.relative <= command.most_relative.value_or(d.relative) &&
              d.largest <= command.most_largest.value_or(d.largest);
     json["columns"].push_back(json_of(d, found.width));
@@ -114,6 +115,9 @@ Command make_compare() {
   options.add("--max-relative", &state->most_relative,
               "exit code 1 beyond this rms over the spread of B", {.interval = at_least(0)});
   options.add("--max-largest", &state->most_largest, "exit code 1 beyond this largest difference",
+              {.interval = at_least(0)});
+  options.add("--max-alone", &state->most_alone,
+              "exit code 1 where more pixels have a value in one map alone, of any column",
               {.interval = at_least(0)});
   options.add("--json", &state->json, "the numbers as JSON; - is standard output");
   add_log_options(options, state->log);

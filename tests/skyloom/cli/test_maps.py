@@ -15,6 +15,15 @@ UNSEEN = -1.6375e30
 
 
 class Maps(Case):
+    def test_pixels_that_one_map_alone_has_may_be_a_difference(self):
+        self.ok("map", *self.observations, "-o", self.out / "a", *MAPS, "--quiet")
+        self.ok("map", *self.observations, "-o", self.out / "b", *MAPS[:-1], 0.05, "--binned-only", "--quiet")
+        maps = ("compare", self.out / "a/binned.fits", self.out / "b/binned.fits", "--max-largest", 0)
+        self.assertRegex(self.ok(*maps).stdout, r"I_STOKES: \d+ pixels; in one alone [1-9]\d* and 0")
+        self.ok(*maps, "--max-alone", 5000)
+        done = self.program(*maps, "--max-alone", 0, "--json", self.out / "c.json")
+        self.assertEqual((done.returncode, json.loads((self.out / "c.json").read_text())["within_bounds"]), (1, False), done.stderr)
+
     def test_a_map_with_and_without_files_between_is_the_same(self):
         self.ok("map", *self.observations, "-o", self.out / "stored", *MAPS, "--coord", "E", "--quiet")
         self.ok("simulate", "--maps", self.out / "direct", *SMALL, *MAPS, "--quiet")
