@@ -201,6 +201,14 @@ class Maps(PartMaps):
                 self.offsets.append(found["offsets"][low:firsts[stream]].reshape(n, -1))
 
 
+def _columns(maps: Any) -> List["npt.NDArray[np.float32]"]:
+    """HEALPix maps as single numbers, 0 where there is none."""
+    rows = np.atleast_2d(arguments.real("deproject", maps))
+    if rows.ndim != 2 or not rows.size:
+        raise ValueError(f"deproject: expected maps [column][pixel], got shape {np.shape(maps)}")
+    return [np.ascontiguousarray(np.where(np.abs(row) < 1e30, row, 0), dtype=np.float32) for row in rows]
+
+
 def make_maps(observations: Any, nside: int = 256, *, step: Optional[float] = None, binned_only: bool = False,
               prior: bool = False, poly_order: Optional[int] = None, common_mode: bool = False,
               rcond: Optional[float] = None, good_fraction: Optional[float] = None, tolerance: Optional[float] = None,
@@ -212,6 +220,8 @@ def make_maps(observations: Any, nside: int = 256, *, step: Optional[float] = No
               hwp_harmonics: Optional[int] = None, hwp_trend: "Union[int, str, None]" = None, hwp_drift: bool = False,
               hwp_detrend: bool = False, demodulate: bool = False, demod_cut: Optional[float] = None,
               demod_skip: Optional[int] = None, joint: bool = False, joint_rcond: Optional[float] = None,
+              ground_step: Optional[float] = None, ground_drift: Optional[int] = None, deproject: Any = None,
+              deproject_columns: Optional[int] = None,
               obs_matrix: "Union[str, os.PathLike[str], None]" = None, obs_matrix_weighted: bool = False, split: Optional[str] = None,
               backend: Optional[str] = None, checkpoint: "Union[str, os.PathLike[str], None]" = None,
               checkpoint_seconds: Optional[float] = None, memory: Optional[int] = None,
@@ -237,6 +247,12 @@ def make_maps(observations: Any, nside: int = 256, *, step: Optional[float] = No
         I, Q and U of each detector by what is slow of it, and what goes with four times the `hwp_angle`.
     joint, joint_rcond
         `hwp_harmonics`, ground filters and `poly_order` are fitted together, without trends.
+    ground_step, ground_drift : float, int, optional
+        Of `joint`: seconds after which templates of azimuth are anew; the order of the polynomial of time by which what a bin
+        has may change.
+    deproject : array [column][pixel] or [pixel], or path, optional
+        Of `joint`: HEALPix maps, NESTED; what each detector sees of them is fitted and taken out as well. What is no number, or
+        UNSEEN, counts as 0. Of a file the first `deproject_columns` (1).
     obs_matrix, obs_matrix_weighted : path, bool, optional
         A file for the matrix that makes the binned map of `joint` (or that map weighted with `invcov`) from a map without
         noise, as `scipy.sparse.load_npz` reads it. Rows and columns are I, then Q, then U of every pixel of the sky, NESTED,
@@ -262,6 +278,10 @@ def make_maps(observations: Any, nside: int = 256, *, step: Optional[float] = No
         raise TypeError("observations: expected skyloom.Observation, one or more")
     if len({id(one) for one in listed}) < len(listed):
         raise ValueError("observations: one is there twice: its samples would count twice")
+    columns: List["npt.NDArray[np.float32]"] = []
+    if deproject is not None and not isinstance(deproject, (str, bytes, os.PathLike)):
+        columns = _columns(deproject)[:deproject_columns]
+        deproject = deproject_columns = None
     options = arguments.texts({
         "nside": arguments.integer("nside", nside, 1, 8192), "step": step, "binned_only": bool(binned_only),
         "prior": bool(prior), "poly_order": poly_order, "common_mode": bool(common_mode), "rcond": rcond,
@@ -272,11 +292,13 @@ def make_maps(observations: Any, nside: int = 256, *, step: Optional[float] = No
         "ground_split": bool(ground_split), "hwp_harmonics": hwp_harmonics, "hwp_trend": hwp_trend,
         "hwp_drift": bool(hwp_drift), "hwp_detrend": bool(hwp_detrend), "demodulate": bool(demodulate),
         "demod_cut": demod_cut, "demod_skip": demod_skip, "joint": bool(joint), "joint_rcond": joint_rcond,
+        "ground_step": ground_step, "ground_drift": ground_drift,
+        "deproject": None if deproject is None else os.fsdecode(deproject), "deproject_columns": deproject_columns,
         "obs_matrix": None if obs_matrix is None else os.fsdecode(obs_matrix), "obs_matrix_weighted": bool(obs_matrix_weighted),
         "split": split, "backend": backend,
         "checkpoint": None if checkpoint is None else os.fsdecode(checkpoint), "checkpoint_seconds": checkpoint_seconds})
     budget = 0 if memory is None else arguments.integer("memory", memory, 1)
-    found = _core.make_maps([one._core() for one in listed], options, budget, arguments.threads(threads))
+    found = _core.make_maps([one._core() for one in listed], options, columns, budget, arguments.threads(threads))
     for text in found["warnings"]:
         warnings.warn(text, RuntimeWarning, stacklevel=2)
     streams = 3 if demodulate else 1  # of a detector

@@ -15,6 +15,7 @@
 #include "loom/runtime/executors.hpp"
 #include "skyloom/recipes/map_option_table.hpp"
 #include "skyloom/recipes/solve_maps.hpp"
+#include "skyloom/sky/template_map.hpp"
 #include "skyloom/tod/array_tod.hpp"
 
 namespace skyloom::python {
@@ -218,10 +219,32 @@ std::vector<Made> made_of(SolvedMaps& maps, const MapJob& job, Executor& executo
   return out;
 }
 
-/// `memory`: bytes, 0: no bound.
-py::dict make_maps(const py::list& observed, const py::dict& options, std::uint64_t memory,
+/// Columns of a map, NESTED; nothing: no such.
+std::shared_ptr<const TemplateMap> templates_of(const std::vector<Input<float>>& columns) {
+  if (columns.empty()) return nullptr;
+  auto out = std::make_shared<TemplateMap>();
+  out->pixels = Healpix(nside_of(static_cast<std::int64_t>(columns.front().size())));
+  for (const Input<float>& column : columns) {
+    require_shape(column, {static_cast<std::size_t>(out->pixels.pixels())}, "deproject");
+    out->columns.emplace_back(column.data(), column.data() + column.size());
+  }
+  return out;
+}
+
+std::vector<Input<float>> template_columns(const std::string& path, std::size_t columns) {
+  std::vector<Input<float>> out;
+  for (const std::vector<float>& column : read_template_map(path, columns).columns) {
+    out.emplace_back(static_cast<py::ssize_t>(column.size()), column.data());
+  }
+  return out;
+}
+
+/// `templates`: columns of a map that are deprojected. `memory`: bytes, 0: no bound.
+py::dict make_maps(const py::list& observed, const py::dict& options,
+                   const std::vector<Input<float>>& templates, std::uint64_t memory,
                    std::size_t threads) {
   auto job = job_of(map_option_rows(), options);
+  job.filters.deproject = templates_of(templates);
   job.memory = memory;
   std::vector<ArrayObservation> observations;
   for (const py::handle& one : observed) {
@@ -279,6 +302,7 @@ void add_maps(py::module_& m) {
       .def("set_flags", &Observed::set_flags)
       .def("set_noise", &Observed::set_noise);
   m.def("make_maps", &make_maps);
+  m.def("template_columns", &template_columns);
   m.attr("map_options") = keys_of(map_option_rows());
 }
 

@@ -45,9 +45,8 @@ std::shared_ptr<const SkyMap> map_of(const std::string& path, const Observer& ob
 /// A sky of other coordinates than the scan's is not turned.
 void tell_frame(const std::string& path, const SkyMap* sky, const std::string& scanned,
                 const Observer& observer) {
-  if (sky == nullptr || sky->frame.empty() || frame_of(sky->frame) == frame_of(scanned)) return;
-  observer.warn(path + ": COORDSYS " + sky->frame + ", and the scan is in " + scanned +
-                ": its pixels are taken as if they were in " + scanned);
+  if (sky == nullptr) return;
+  if (const auto said = other_frame(path, sky->frame, scanned)) observer.warn(*said);
 }
 
 void write_summary(const SimulateCommand& command, const MapSummary& summary,

@@ -10,6 +10,31 @@
 
 namespace skyloom {
 
+std::size_t steps_of(std::size_t samples, double step) noexcept {
+  if (samples < 2 || !(step > 0)) return 1;
+  constexpr double kLongest = 1.75, kMost = 0x1p52;  // of a last step; more than can be told apart
+  const double others = std::ceil(static_cast<double>(samples - 1) / step - kLongest);
+  return 1 + static_cast<std::size_t>(std::clamp(others, 0.0, kMost));
+}
+
+namespace {
+
+void add_steps(double step, GroundPlaces& to) {
+  const std::size_t steps = steps_of(to.place.size(), step);
+  if (steps > kMostGroundBins / to.bins) {
+    throw Error(Status::kUsage, print("--ground-step: %zu steps of %zu templates each: expected "
+                                      "%zu of all at most",
+                                      steps, to.bins, kMostGroundBins));
+  }
+  for (std::size_t i = 0; i < to.place.size(); ++i) {
+    const auto at = static_cast<std::size_t>(static_cast<double>(i) / step);
+    to.place[i] += static_cast<std::uint32_t>(std::min(at, steps - 1) * to.bins);
+  }
+  to.bins *= steps;
+}
+
+}  // namespace
+
 GroundPlaces ground_places(const GroundTemplate& options, std::span<const double> azimuth) {
   GroundPlaces out;
   const std::size_t n = azimuth.size();
@@ -40,12 +65,15 @@ GroundPlaces ground_places(const GroundTemplate& options, std::span<const double
       out.place[i] = static_cast<std::uint32_t>(std::clamp(at, 0.0, count - 1));
     }
   }
-  if (!options.split) return out;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double change = azimuth[std::min(i + 1, n - 1)] - azimuth[i == 0 ? 0 : i - 1];
-    if (change < 0) out.place[i] += static_cast<std::uint32_t>(out.bins);
+  out.azimuth_bins = out.bins;
+  if (options.split) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const double change = azimuth[std::min(i + 1, n - 1)] - azimuth[i == 0 ? 0 : i - 1];
+      if (change < 0) out.place[i] += static_cast<std::uint32_t>(out.bins);
+    }
+    out.bins *= 2;
   }
-  out.bins *= 2;
+  if (options.step > 0) add_steps(options.step, out);
   return out;
 }
 

@@ -81,7 +81,13 @@ std::vector<std::uint8_t> good_samples(std::span<const double> values,
   return out;
 }
 
-std::shared_ptr<const JointFit> JointFilter::fit(std::vector<std::uint8_t> good) const {
+JointFilter::Fitted JointFilter::fit(std::vector<std::uint8_t> good,
+                                     std::vector<std::vector<double>> given) const {
+  if (!given.empty()) {
+    auto templates = std::make_shared<const JointTemplates>(templates_->with(std::move(given)));
+    auto fit = std::make_shared<const JointFit>(*templates, good, options_.least_reciprocal);
+    return {std::move(templates), std::move(fit)};
+  }
   std::shared_ptr<const JointFit> last;
   std::shared_ptr<const std::vector<std::uint8_t>> last_good;
   {
@@ -89,23 +95,25 @@ std::shared_ptr<const JointFit> JointFilter::fit(std::vector<std::uint8_t> good)
     last = last_;
     last_good = last_good_;
   }
-  if (last && *last_good == good) return last;
+  if (last && *last_good == good) return {templates_, std::move(last)};
   // a fit is of its samples alone, whatever was kept: the same bytes from any thread
-  auto made = std::make_shared<const JointFit>(templates_, good, options_.least_reciprocal);
+  auto made = std::make_shared<const JointFit>(*templates_, good, options_.least_reciprocal);
   auto made_good = std::make_shared<const std::vector<std::uint8_t>>(std::move(good));
   const std::lock_guard lock(mutex_);
   last_ = made;
   last_good_ = std::move(made_good);
-  return made;
+  return {templates_, std::move(made)};
 }
 
-std::size_t JointFilter::subtract(std::span<double> values, std::span<std::uint8_t> flags) const {
-  std::vector<std::uint8_t> good = good_samples(values, flags);
-  const std::shared_ptr<const JointFit> fit = this->fit(good);
+std::size_t JointFilter::subtract(std::span<double> values, std::span<std::uint8_t> flags,
+                                  std::vector<std::vector<double>> given) const {
+  const std::vector<std::uint8_t> good = good_samples(values, flags);
+  const auto [with, fit] = this->fit(good, std::move(given));
+  const JointTemplates& templates = *with;
   std::size_t failed = 0;
-  for (std::size_t s = 0; s < templates_.stretches().size(); ++s) {
+  for (std::size_t s = 0; s < templates.stretches().size(); ++s) {
     if (fit->fitted() && fit->stretch(s).fitted) continue;
-    const Stretch& of = templates_.stretches()[s];
+    const Stretch& of = templates.stretches()[s];
     const auto begin = static_cast<std::ptrdiff_t>(of.first);
     const auto end = static_cast<std::ptrdiff_t>(of.end);
     failed += std::find(flags.begin() + begin, flags.begin() + end, std::uint8_t{0}) !=
@@ -115,30 +123,31 @@ std::size_t JointFilter::subtract(std::span<double> values, std::span<std::uint8
     std::fill(flags.begin() + begin, flags.begin() + end, std::uint8_t{1});
   }
   if (!fit->fitted()) return failed;
-  Sweep sweep(templates_, *fit, values, good);
+  Sweep sweep(templates, *fit, values, good);
   JointFit::Amounts x = sweep.products();
   for (int pass = 0; pass < 2; ++pass) {  // the second takes what rounding left of the first
     fit->solve(x);
     x = sweep.subtract(x);
   }
-  for (const Stretch& of : templates_.stretches()) {
+  for (const Stretch& of : templates.stretches()) {
     for (std::size_t i = of.first; i < of.end; ++i) {
-      const auto shared = templates_.bin_template(i);
+      const auto shared = templates.bin_template(i);
       if (shared && !fit->is_known(*shared)) flags[i] = 1;
     }
   }
   return failed;
 }
 
-double JointFilter::work_bytes(double samples, double own, double shared,
-                               double stretches) noexcept {
+double JointFilter::work_bytes(double samples, double own, double shared, double stretches,
+                               double given) noexcept {
   const double both = own + shared;
   const double fit = 8 * (stretches * own * (both + 1) + shared * (shared + 1));
   const double eigen = shared <= static_cast<double>(kMostEigen) ? 2 * 8 * shared * shared : 0;
   const double sums = 8 * both * both, block = 8 * static_cast<double>(kTemplateBlock) * both;
+  constexpr double kOfTemplates = 28;  // of a sample, which a detector with its own ones has anew
   // of this thread while it is made, and of the last one; the samples that took part, of both
   return 2 * fit + 2 * 8 * shared * shared + eigen + sums + 2 * block + 8 * stretches * own * 8 +
-         3 * samples;
+         3 * samples + (given > 0 ? (kOfTemplates + 8 * given) * samples : 0);
 }
 
 }  // namespace skyloom

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
+#include <utility>
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
@@ -15,7 +17,8 @@ std::size_t most_shared(const JointWishes& wishes, std::span<const double> azimu
   std::size_t out = wishes.plate.harmonics * (wishes.plate.drift ? 4 : 2);
   if (wishes.ground.any() && !azimuth.empty()) {
     const GroundPlaces places = ground_places(wishes.ground, azimuth);
-    out += places.bins * (places.phase.empty() ? 1 : *wishes.ground.order + 1);
+    out +=
+        places.bins * (places.phase.empty() ? wishes.ground.drift + 1 : *wishes.ground.order + 1);
   }
   return std::min(out, kMostShared);
 }
@@ -45,12 +48,29 @@ JointTemplates::JointTemplates(const JointWishes& wishes, std::span<const double
       shared_ += orders_ * ground_.bins;
     }
   }
-  if (shared_ > kMostShared) {
-    throw Error(Status::kUsage,
-                print("--joint: %zu templates of azimuth and plate together: expected %zu at most",
-                      shared_, kMostShared));
-  }
+  check_shared();
   find_shared();
+}
+
+void JointTemplates::check_shared() const {
+  if (shared_ <= kMostShared) return;
+  throw Error(Status::kUsage,
+              print("--joint: %zu templates of azimuth and plate together: expected %zu at most",
+                    shared_, kMostShared));
+}
+
+JointTemplates JointTemplates::with(std::vector<std::vector<double>> given) const {
+  JointTemplates out = *this;
+  for (std::size_t k = 0; k < given.size(); ++k) {
+    for (std::vector<std::uint32_t>& in : out.in_) {
+      in.push_back(static_cast<std::uint32_t>(shared_ + k));
+    }
+  }
+  out.shared_ += given.size();
+  out.given_.insert(out.given_.end(), std::make_move_iterator(given.begin()),
+                    std::make_move_iterator(given.end()));
+  out.check_shared();
+  return out;
 }
 
 void JointTemplates::find_bins() {
@@ -58,18 +78,19 @@ void JointTemplates::find_bins() {
   for (const Stretch& stretch : stretches_) {
     for (std::size_t i = stretch.first; i < stretch.end; ++i) ++counts[ground_.place[i]];
   }
-  const std::size_t ways = wishes_.ground.split ? 2 : 1, bins = ground_.bins / ways;
+  const std::size_t bins = ground_.azimuth_bins;
   std::size_t left_out = bins;  // none
   if (wishes_.polynomial && bins > 0) {
-    std::vector<std::size_t> both(counts.begin(),
-                                  counts.begin() + static_cast<std::ptrdiff_t>(bins));
-    for (std::size_t b = 0; ways == 2 && b < bins; ++b) both[b] += counts[bins + b];
-    left_out = static_cast<std::size_t>(std::max_element(both.begin(), both.end()) - both.begin());
+    std::vector<std::size_t> all(bins);  // of all ways and steps
+    for (std::size_t b = 0; b < ground_.bins; ++b) all[b % bins] += counts[b];
+    left_out = static_cast<std::size_t>(std::max_element(all.begin(), all.end()) - all.begin());
+    if (wishes_.ground.left_out) left_out = ground_.place[*wishes_.ground.left_out] % bins;
   }
   of_bin_.assign(ground_.bins, -1);
   for (std::size_t b = 0; b < ground_.bins; ++b) {
     if (counts[b] == 0 || b % bins == left_out) continue;
-    of_bin_[b] = static_cast<std::int32_t>(shared_++);
+    of_bin_[b] = static_cast<std::int32_t>(shared_);
+    shared_ += rows_a_bin();
   }
 }
 
@@ -84,7 +105,9 @@ void JointTemplates::find_shared() {
     for (std::size_t b = 0; b < seen.size(); ++b) {
       if (seen[b] == 0) continue;
       if (orders_ == 0 && of_bin_.size() > b && of_bin_[b] >= 0) {
-        here.insert(static_cast<std::uint32_t>(of_bin_[b]));
+        for (std::size_t k = 0; k < rows_a_bin(); ++k) {
+          here.insert(static_cast<std::uint32_t>(of_bin_[b]) + static_cast<std::uint32_t>(k));
+        }
       }
       for (std::size_t k = 0; k < orders_; ++k) {
         here.insert(static_cast<std::uint32_t>(harmonics_ + b * orders_ + k));
@@ -151,6 +174,7 @@ void JointBlock::make(std::size_t stretch, std::size_t first, std::size_t n) {
   }
   if (templates_.orders_ > 0) add_orders(first, n);
   if (!templates_.of_bin_.empty()) add_bins(first, n);
+  if (!templates_.given_.empty()) add_given(first, n);
 }
 
 void JointBlock::add_orders(std::size_t first, std::size_t n) {
@@ -177,6 +201,8 @@ void JointBlock::add_orders(std::size_t first, std::size_t n) {
 }
 
 void JointBlock::add_bins(std::size_t first, std::size_t n) {
+  const std::size_t rows = templates_.rows_a_bin();
+  const auto last = static_cast<double>(std::max<std::size_t>(templates_.samples_, 2) - 1);
   std::vector<std::uint32_t> seen;
   for (std::size_t i = 0; i < n; ++i) {
     const auto shared = templates_.bin_template(first + i);
@@ -184,12 +210,29 @@ void JointBlock::add_bins(std::size_t first, std::size_t n) {
     std::ptrdiff_t& row = row_of_[*shared];
     if (row < 0) {
       row = static_cast<std::ptrdiff_t>(number_.size());
-      std::fill_n(add_row(place_of(*shared)), kTemplateBlock, 0.0);
+      const std::size_t place = place_of(*shared);
+      for (std::size_t k = 0; k < rows; ++k) {
+        std::fill_n(add_row(place + k), kTemplateBlock, 0.0);
+      }
       seen.push_back(*shared);
     }
-    rows_[static_cast<std::size_t>(row) * kTemplateBlock + i] = 1;
+    const double time = 2 * static_cast<double>(first + i) / last - 1;
+    double value = 1;
+    for (std::size_t k = 0; k < rows; ++k, value *= time) {
+      rows_[(static_cast<std::size_t>(row) + k) * kTemplateBlock + i] = value;
+    }
   }
   for (const std::uint32_t shared : seen) row_of_[shared] = -1;
+}
+
+void JointBlock::add_given(std::size_t first, std::size_t n) {
+  const std::size_t count = templates_.given_.size();
+  const std::size_t place = place_of(static_cast<std::uint32_t>(templates_.shared_ - count));
+  for (std::size_t k = 0; k < count; ++k) {
+    double* const row = add_row(place + k);
+    std::copy_n(templates_.given_[k].data() + first, n, row);
+    std::fill(row + n, row + kTemplateBlock, 0.0);
+  }
 }
 
 }  // namespace skyloom

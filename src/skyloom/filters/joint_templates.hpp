@@ -39,8 +39,8 @@ inline constexpr std::size_t kMostShared = 2048;
 class JointTemplates {
  public:
   /// `azimuth`, `angles`: rad, of each sample; empty where nothing asks for them. Beside
-  /// polynomials the fullest bin of azimuth has no template: they have what all bins have in
-  /// common. Throws kUsage where more than kMostShared are shared.
+  /// polynomials the fullest bin of azimuth (or the one that is named) has no template: they have
+  /// what all bins have in common. Throws kUsage where more than kMostShared are shared.
   JointTemplates(const JointWishes& wishes, std::span<const double> azimuth,
                  std::span<const double> angles, std::span<const Stretch> stretches);
 
@@ -52,6 +52,9 @@ class JointTemplates {
   [[nodiscard]] std::span<const std::uint32_t> shared_in(std::size_t stretch) const noexcept {
     return in_[stretch];
   }
+  /// The same with `given`, [template][sample], as further shared ones, the last ones: such as a
+  /// detector has for itself. Throws kUsage as the constructor.
+  [[nodiscard]] JointTemplates with(std::vector<std::vector<double>> given) const;
   /// The shared template that is 1 at this sample, where it is of a bin that has one.
   [[nodiscard]] std::optional<std::uint32_t> bin_template(std::size_t sample) const noexcept;
   [[nodiscard]] std::size_t samples() const noexcept { return samples_; }
@@ -61,15 +64,18 @@ class JointTemplates {
   [[nodiscard]] std::size_t columns_a_harmonic() const noexcept {
     return wishes_.plate.drift ? 4 : 2;
   }
+  [[nodiscard]] std::size_t rows_a_bin() const noexcept { return wishes_.ground.drift + 1; }
   void find_bins();
   void find_shared();
+  void check_shared() const;
 
   JointWishes wishes_;
   std::vector<Stretch> stretches_;
   std::size_t samples_ = 0, own_ = 0, harmonics_ = 0, orders_ = 0, shared_ = 0;
   std::vector<double> cosines_, sines_;
   GroundPlaces ground_;
-  std::vector<std::int32_t> of_bin_;  ///< the template of a bin; -1: it has none
+  std::vector<std::int32_t> of_bin_;  ///< the first template of a bin; -1: it has none
+  std::vector<std::vector<double>> given_;
   std::vector<std::vector<std::uint32_t>> in_;
 };
 
@@ -104,6 +110,7 @@ class JointBlock {
   [[nodiscard]] double* add_row(std::size_t number);
   void add_orders(std::size_t first, std::size_t n);
   void add_bins(std::size_t first, std::size_t n);
+  void add_given(std::size_t first, std::size_t n);
   [[nodiscard]] std::size_t place_of(std::uint32_t shared) const;
 
   const JointTemplates& templates_;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -42,7 +43,17 @@ struct JointScan {
 
 using Columns = std::vector<std::vector<double>>;
 
-/// All templates, as they are written down.
+/// The bin of azimuth that most samples of stretches are in.
+std::size_t fullest_bin(const GroundPlaces& places, std::span<const Stretch> stretches) {
+  std::vector<std::size_t> counts(places.azimuth_bins);
+  for (const Stretch& of : stretches) {
+    for (std::size_t i = of.first; i < of.end; ++i) ++counts[places.place[i] % counts.size()];
+  }
+  return static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
+}
+
+/// All templates, as they are written down. Beside polynomials the fullest bin has none, which
+/// these make up for where bins do not change in time.
 Columns columns_of(const JointWishes& wishes, const JointScan& scan,
                    std::span<const Stretch> stretches) {
   Columns out;
@@ -79,9 +90,19 @@ Columns columns_of(const JointWishes& wishes, const JointScan& scan,
   }
   if (!wishes.ground.any()) return out;
   const GroundPlaces places = ground_places(wishes.ground, scan.azimuth);
+  const bool changes = wishes.ground.step > 0 || wishes.ground.drift > 0;
+  const std::size_t fullest = fullest_bin(places, stretches);
   for (std::uint32_t bin = 0; bin < places.bins; ++bin) {
+    if (places.phase.empty() && wishes.polynomial && changes &&
+        bin % places.azimuth_bins == fullest) {
+      continue;
+    }
     const auto here = [&](std::size_t i) { return places.place[i] == bin ? 1.0 : 0.0; };
-    if (places.phase.empty()) add(here);
+    for (std::size_t k = 0; places.phase.empty() && k <= wishes.ground.drift; ++k) {
+      add([&](std::size_t i) {
+        return here(i) * std::pow(2 * static_cast<double>(i) / (kSpan - 1) - 1, k);
+      });
+    }
     for (std::size_t k = lowest_ground_order(wishes);
          !places.phase.empty() && k <= *wishes.ground.order; ++k) {
       add([&](std::size_t i) { return here(i) * polynomial(k, places.phase[i]); });
@@ -119,7 +140,11 @@ std::vector<JointCase> joint_cases() {
           {{.polynomial = 1, .ground = {.bin_deg = 2}, .plate = {.harmonics = 2}}},
           {{.polynomial = 1, .ground = {.order = 5, .split = true}, .plate = {.harmonics = 1}}},
           {{.ground = {.bin_deg = 3, .split = true}}},
-          {{.polynomial = 4, .ground = {.bin_deg = 1.5}}, false}};
+          {{.polynomial = 4, .ground = {.bin_deg = 1.5}}, false},
+          {{.polynomial = 1, .ground = {.bin_deg = 3, .split = true, .step = 1000}}},
+          {{.polynomial = 1, .ground = {.bin_deg = 3, .drift = 2}, .plate = {.harmonics = 1}}},
+          {{.polynomial = 1, .ground = {.bin_deg = 4, .step = 1700, .drift = 1}}},
+          {{.polynomial = 1, .ground = {.order = 3, .split = true, .step = 800.5}}}};
 }
 
 std::vector<Stretch> stretches_of(const JointCase& each) {
@@ -236,7 +261,7 @@ TEST(JointFilter, OfTemplatesThatFollowFromEachOtherTakesOutWhatTheyHave) {
     std::vector<double> values = scan.values, others = values;
     std::vector<std::uint8_t> flags = scan.flags, all = flags;
     const auto good = good_samples(scan.values, scan.flags);
-    const auto fit = filter.fit(good);
+    const auto fit = filter.fit(good).fit;
     EXPECT_LT(fit->rank(), filter.templates().shared());
     EXPECT_LT(fit->reciprocal(), 1e-6);
     if (each.wishes.ground.any()) {
@@ -252,6 +277,59 @@ TEST(JointFilter, OfTemplatesThatFollowFromEachOtherTakesOutWhatTheyHave) {
     }
     EXPECT_EQ(others[0], scan.values[0]);
   }
+}
+
+/// What a detector has for itself, such as what it sees of a map.
+TEST(JointFilter, FitsTemplatesThatAreGivenBesideItsOwn) {
+  const JointScan scan;
+  const JointWishes wishes{.polynomial = 1, .ground = {.bin_deg = 3}};
+  const JointFilter filter({.on = true}, wishes, scan.azimuth, {}, kSweeps);
+  const JointFilter nothing_else({.on = true}, {}, {}, {}, kSweeps);
+  Columns given(2, std::vector<double>(kSpan));
+  for (std::size_t i = 0; i < kSpan; ++i) {
+    given[0][i] = 1e-4 * std::sin(0.02 * static_cast<double>(i * i % 997));
+    given[1][i] = 30 * std::cos(0.3 * static_cast<double>(i % 211));
+  }
+  Columns columns = columns_of(wishes, scan, kSweeps);
+  const auto good = good_samples(scan.values, scan.flags);
+  std::vector<double> values = scan.values, without = values, alone = values;
+  auto flags = scan.flags, others = flags, third = flags;
+  for (std::size_t i = 0; i < kSpan; ++i) values[i] += 1e6 * given[0][i] - 4 * given[1][i];
+
+  (void)filter.subtract(without, others);
+  EXPECT_EQ(filter.subtract(values, flags, given), 0U);
+  EXPECT_EQ(nothing_else.subtract(alone, third, given), 0U);
+
+  EXPECT_GT(largest_product(given, without, good), 0.01);
+  EXPECT_LT(largest_product(given, values, good), 1e-10);
+  EXPECT_LT(largest_product(columns, values, good), 1e-10);
+  EXPECT_LT(largest_product(given, alone, good), 1e-10);
+  std::vector<double> again = scan.values;
+  auto same = scan.flags;
+  (void)filter.subtract(again, same);  // nothing stays of what another detector had
+  again[17] = without[17] = 0;
+  EXPECT_EQ(again, without);
+}
+
+/// Three whole steps and what is left: a last step is up to 1.75 times as long.
+TEST(GroundPlaces, HaveStepsOfTimeAsThePeers) {
+  EXPECT_EQ(steps_of(1, 10), 1U);
+  EXPECT_EQ(steps_of(101, 0), 1U);
+  EXPECT_EQ(steps_of(101, 1e9), 1U);
+  EXPECT_EQ(steps_of(176, 100), 1U);
+  EXPECT_EQ(steps_of(177, 100), 2U);
+  EXPECT_EQ(steps_of(376, 100), 3U);
+  std::vector<double> azimuth(376, 0.0);
+  for (std::size_t i = 0; i < azimuth.size(); ++i) azimuth[i] = 1e-3 * static_cast<double>(i % 40);
+  const GroundPlaces whole = ground_places({.bin_deg = 1, .split = true}, azimuth);
+  const GroundPlaces steps = ground_places({.bin_deg = 1, .split = true, .step = 100}, azimuth);
+  EXPECT_EQ(steps.azimuth_bins, whole.azimuth_bins);
+  EXPECT_EQ(steps.bins, 3 * whole.bins);
+  for (std::size_t i = 0; i < azimuth.size(); ++i) {
+    EXPECT_EQ(steps.place[i], whole.place[i] + std::min<std::size_t>(i / 100, 2) * whole.bins) << i;
+  }
+  EXPECT_THROW((void)ground_places({.bin_deg = 1e-3, .step = 0.01}, azimuth), Error);
+  EXPECT_THROW((void)ground_places({.bin_deg = 1, .step = 1e-300}, azimuth), Error);
 }
 
 TEST(JointFilter, FlagsWhatNoGoodSampleTellsOf) {
@@ -291,6 +369,17 @@ TEST(JointFilter, IsOfTheSamplesAloneWhateverWasFittedBefore) {
   (void)other.subtract(b, third);
   a[17] = b[17] = 0;
   EXPECT_EQ(a, b);
+}
+
+TEST(JointTemplates, LeaveOutTheBinThatIsNamed) {
+  const JointScan scan;
+  JointWishes wishes{.polynomial = 1, .ground = {.bin_deg = 3}};
+  const JointTemplates usual(wishes, scan.azimuth, {}, kSweeps);
+  wishes.ground.left_out = 0;
+  const JointTemplates named(wishes, scan.azimuth, {}, kSweeps);
+  EXPECT_EQ(named.shared(), usual.shared());
+  EXPECT_TRUE(usual.bin_template(0));
+  EXPECT_FALSE(named.bin_template(0));
 }
 
 TEST(JointTemplates, AreNotWithoutBound) {

@@ -78,8 +78,22 @@ MapJob joint_maps(const std::string& folder) {
   return job;
 }
 
+/// Two columns that have nothing to do with a sky.
+std::shared_ptr<const TemplateMap> some_templates() {
+  auto out = std::make_shared<TemplateMap>();
+  out->pixels = Healpix(8);
+  out->columns.resize(2);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(out->pixels.pixels()); ++i) {
+    out->columns[0].push_back(static_cast<float>(std::cos(0.9 * static_cast<double>(i))));
+    out->columns[1].push_back(static_cast<float>(1e-4 * static_cast<double>(i % 17)));
+  }
+  return out;
+}
+
+constexpr std::size_t kDeprojects = 5;  ///< which of filters()
+
 std::vector<FilterOptions> filters() {
-  std::vector<FilterOptions> out(4);
+  std::vector<FilterOptions> out(6);
   out[0].polynomial = 2;
   out[1].polynomial = 1;
   out[1].ground.bin_deg = 3;
@@ -88,6 +102,12 @@ std::vector<FilterOptions> filters() {
   out[2].plate = {.harmonics = 2, .drift = true};
   out[3].polynomial = 0;
   out[3].ground.order = 4;
+  out[4].polynomial = 1;
+  out[4].ground = {.bin_deg = 4, .drift = 1};
+  out[4].ground_step_s = 100;
+  out[kDeprojects].polynomial = 1;
+  out[kDeprojects].plate.harmonics = 2;
+  out[kDeprojects].deproject = some_templates();
   for (FilterOptions& each : out) each.joint.on = true;
   return out;
 }
@@ -187,25 +207,75 @@ TEST(ObservationMatrix, OnRanksIsThatOfOneProcess) {
   const SimulatedTod sky(turning_simulation(), some_sky(16));
   const Swept source(sky);
   SerialExecutor one;
-  MapJob job = joint_maps(folder.file("alone"));
-  job.filters = filters()[1];
-  job.obs_matrix = folder.file("alone.npz");
-  make_maps(source, job, one);
-  job.folder = folder.file("ranks");
-  job.obs_matrix = folder.file("ranks.npz");
-  ThreadRanks::World world(3);
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < 3; ++rank) {
-    threads.emplace_back([&, rank] {
-      ThreadRanks own(world, rank);
-      RankCompany company(own);
-      SerialExecutor mine;
-      make_maps(source, job, mine, {}, &company);
-      own.finish();
-    });
+  for (const std::size_t which : {std::size_t{1}, kDeprojects}) {
+    MapJob job = joint_maps(folder.file("alone"));
+    job.filters = filters()[which];
+    job.obs_matrix = folder.file("alone.npz");
+    make_maps(source, job, one);
+    job.folder = folder.file("ranks");
+    job.obs_matrix = folder.file("ranks.npz");
+    ThreadRanks::World world(3);
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < 3; ++rank) {
+      threads.emplace_back([&, rank] {
+        ThreadRanks own(world, rank);
+        RankCompany company(own);
+        SerialExecutor mine;
+        make_maps(source, job, mine, {}, &company);
+        own.finish();
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(read_bytes(folder.file("alone.npz")), read_bytes(folder.file("ranks.npz")));
   }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(read_bytes(folder.file("alone.npz")), read_bytes(folder.file("ranks.npz")));
+}
+
+/// A sky of I that leaks into all detectors, each with its own gain, and nothing else: of that no
+/// map has anything, by a file as by what is in memory.
+TEST(MakeMaps, DeprojectionTakesOutWhatDetectorsSeeOfAMap) {
+  const TempFolder folder;
+  auto sky = std::make_shared<SkyMap>(*some_sky(16));
+  for (std::size_t i = 0; i < sky->values.size(); ++i) {
+    if (i % 3 != 0) sky->values[i] = 0;
+  }
+  const SimulatedTod clean(turning_simulation(), sky);
+  const ChangedTod source(clean, [](std::size_t first, std::span<const Signal> signals) {
+    for (std::size_t s = 0; s < signals.size(); ++s) {
+      for (double& value : signals[s].values) {
+        value = 3 + value * (1 + 0.2 * static_cast<double>(first + s));
+      }
+    }
+  });
+  const std::string path = folder.file("sky.fits");
+  write_map(path, Overwrite::kYes, sky->pixels,
+            {.columns = {"I", "X"}, .ordering = Ordering::kRing}, [&](Pixel pixel, double* out) {
+              out[0] = double{sky->values[3 * static_cast<std::size_t>(pixel)]};
+              out[1] = 7;
+            });
+  SerialExecutor one;
+  MapJob job = joint_maps("");
+  job.filters.polynomial = 0;
+  const auto rms = [&] {
+    const auto maps = solve_maps(source, job, one);
+    double sum = 0, count = 0;
+    for (const auto& tile : maps->system->maps(nullptr, one)) {
+      for (const Stokes& value : tile) {
+        if (std::isnan(value.i)) continue;
+        sum += value.i * value.i + value.q * value.q + value.u * value.u;
+        ++count;
+      }
+    }
+    return std::sqrt(sum / count);
+  };
+  EXPECT_GT(rms(), 0.3);
+  job.deproject = path;
+  EXPECT_LT(rms(), 1e-10);
+  const TemplateMap read = read_template_map(path, 2);
+  EXPECT_EQ(read.columns[1][5], 7.0F);
+  job.deproject = {};
+  job.filters.deproject = std::make_shared<const TemplateMap>(read_template_map(path, 1));
+  EXPECT_LT(rms(), 1e-10);
+  EXPECT_EQ(thrown_by([&] { (void)read_template_map(path, 3); }).status, Status::kWrongShape);
 }
 
 TEST(ObservationMatrix, WeightedHasRowsOfPixelsThatAreCut) {

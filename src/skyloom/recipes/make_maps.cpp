@@ -274,7 +274,9 @@ void check_map_files(const MapJob& job, std::span<const NamedFile> others,
   files.push_back(job.obs_matrix);
   outputs.push_back({"--obs-matrix", job.obs_matrix});
   check_outputs(files, job.overwrite);
-  check_distinct(outputs, inputs);
+  std::vector<NamedFile> read(inputs.begin(), inputs.end());
+  read.push_back({"--deproject", job.deproject});
+  check_distinct(outputs, read);
 }
 
 MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& executor,

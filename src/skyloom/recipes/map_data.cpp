@@ -1,12 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "skyloom/recipes/map_data.hpp"
 
+#include <memory>
+#include <string>
+
+#include "skyloom/sky/sky_map.hpp"
+#include "skyloom/sky/template_map.hpp"
+
 namespace skyloom {
+namespace {
+
+std::shared_ptr<const TemplateMap> templates_of(const MapJob& job, const Observer& observer) {
+  auto out = std::make_shared<TemplateMap>(read_template_map(job.deproject, job.deproject_columns));
+  if (out->unseen > 0) {
+    observer.warn(job.deproject + ": " + std::to_string(out->unseen) +
+                  " pixels without a value are 0");
+  }
+  if (const auto said = other_frame(job.deproject, out->frame, job.coordinates)) {
+    observer.warn(*said);
+  }
+  return out;
+}
+
+}  // namespace
 
 MapData::MapData(const TodSource& source, const MapJob& job, const Observer& observer)
     : last_(&source) {
   if (!job.demodulation.on) {
-    filter(before_, job.filters);
+    FilterOptions filters = job.filters;
+    if (!job.deproject.empty()) filters.deproject = templates_of(job, observer);
+    filter(before_, filters);
     return;
   }
   // what is sharp, and what turns with the plate, is looked for while it is so

@@ -52,7 +52,13 @@ struct MapJob {
   double checkpoint_seconds = 300;   ///< between two times that they are
   std::string obs_matrix = {};       ///< the file of the observation matrix; empty: none
   bool obs_matrix_weighted = false;  ///< that of noise-weighted maps
-  std::uint64_t memory = 0;          ///< bytes that may be taken; 0: no bound
+  std::string deproject = {};        ///< a file for filters.deproject; empty: none
+  std::size_t deproject_columns = 1;
+  std::uint64_t memory = 0;  ///< bytes that may be taken; 0: no bound
+  /// How many templates a detector has for itself, read or not yet.
+  [[nodiscard]] std::size_t deproject_templates() const noexcept {
+    return deproject.empty() ? filters.own_templates() : deproject_columns;
+  }
 };
 
 /// How the names of its maps end.

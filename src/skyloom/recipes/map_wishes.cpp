@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "skyloom/recipes/map_wishes.hpp"
 
+#include <initializer_list>
 #include <string>
 
 #include "loom/base/error.hpp"
@@ -12,25 +13,31 @@
 namespace skyloom {
 namespace {
 
+/// An option that only another one makes sense of.
+struct PassedOver {
+  bool is;
+  const char *name, *of;
+};
+
+void refuse_passed_over(std::initializer_list<PassedOver> options) {
+  for (const PassedOver& each : options) {
+    if (!each.is) continue;
+    throw Error(Status::kUsage,
+                std::string(each.name) + ": expected " + each.of + ", which it is of");
+  }
+}
+
 /// Those of a half-wave plate.
 void check_plate_options(const MapJob& job) {
   const HarmonicTemplate &plate = job.filters.plate, no_plate;
   const DemodulationOptions &demodulation = job.demodulation, usual;
-  const struct {
-    bool asked;
-    const char *name, *of;
-  } passed_over[] = {
-      {!plate.any() && plate.trend != no_plate.trend, "--hwp-trend", "--hwp-harmonics"},
-      {!plate.any() && plate.drift, "--hwp-drift", "--hwp-harmonics"},
-      {!plate.any() && plate.detrend, "--hwp-detrend", "--hwp-harmonics"},
-      {plate.detrend && !plate.trend, "--hwp-detrend", "a --hwp-trend"},
-      {!demodulation.on && demodulation.cut != usual.cut, "--demod-cut", "--demodulate"},
-      {!demodulation.on && demodulation.skip != usual.skip, "--demod-skip", "--demodulate"}};
-  for (const auto& each : passed_over) {
-    if (!each.asked) continue;
-    throw Error(Status::kUsage,
-                std::string(each.name) + ": expected " + each.of + ", which it is of");
-  }
+  refuse_passed_over(
+      {{!plate.any() && plate.trend != no_plate.trend, "--hwp-trend", "--hwp-harmonics"},
+       {!plate.any() && plate.drift, "--hwp-drift", "--hwp-harmonics"},
+       {!plate.any() && plate.detrend, "--hwp-detrend", "--hwp-harmonics"},
+       {plate.detrend && !plate.trend, "--hwp-detrend", "a --hwp-trend"},
+       {!demodulation.on && demodulation.cut != usual.cut, "--demod-cut", "--demodulate"},
+       {!demodulation.on && demodulation.skip != usual.skip, "--demod-skip", "--demodulate"}});
   if (!demodulation.on) return;
   // the noise of demodulated I is another than that of Q and U, and each stream has part of both
   if (!job.prior && job.method != MapMethod::kGls) return;
@@ -42,17 +49,28 @@ void check_plate_options(const MapJob& job) {
 /// What is fitted together, and what is told of that fit.
 void check_joint_options(const MapJob& job) {
   const JointOptions &joint = job.filters.joint, usual;
-  if (!joint.on) {
-    if (joint.least_reciprocal == usual.least_reciprocal) return;
-    throw Error(Status::kUsage, "--joint-rcond: expected --joint, which it is of");
-  }
   const FilterOptions& filters = job.filters;
-  JointWishes wishes = filters.together();
+  const bool deprojects = job.deproject_templates() > 0, bins = filters.ground.bin_deg > 0;
+  refuse_passed_over(
+      {{!joint.on && joint.least_reciprocal != usual.least_reciprocal, "--joint-rcond", "--joint"},
+       {!joint.on && filters.ground_step_s > 0, "--ground-step", "--joint"},
+       {!joint.on && filters.ground.drift > 0, "--ground-drift", "--joint"},
+       {!joint.on && deprojects, "--deproject", "--joint"},
+       {!filters.ground.any() && filters.ground_step_s > 0, "--ground-step",
+        "--ground-order or --ground-bins"},
+       {!bins && filters.ground.drift > 0, "--ground-drift", "--ground-bins"},
+       {!deprojects && job.deproject_columns != MapJob().deproject_columns, "--deproject-columns",
+        "--deproject"}});
+  if (!joint.on) return;
+  if (deprojects && job.demodulation.on) {
+    throw Error(Status::kUsage, "--deproject with --demodulate: expected one of them");
+  }
+  JointWishes wishes = filters.together(1);
   if (job.demodulation.on) wishes.plate = {};  // it goes before the samples are demodulated
-  if (!wishes.any()) {
+  if (!wishes.any() && !deprojects) {
     throw Error(Status::kUsage,
                 std::string("--joint: expected --poly-order, --ground-order, --ground-bins") +
-                    (job.demodulation.on ? "" : " or --hwp-harmonics") +
+                    (job.demodulation.on ? "" : ", --hwp-harmonics or --deproject") +
                     ", which it fits together");
   }
   const GroundTemplate no_ground;

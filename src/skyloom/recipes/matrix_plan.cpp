@@ -65,16 +65,17 @@ MatrixPlan plan_matrix(const TodSource& source, const MapJob& job) {
   MatrixPlan out;
   if (job.obs_matrix.empty()) return out;
   const SkyGrid grid = grid_of(job);
-  const JointWishes wishes = job.filters.together();
-  const std::size_t own = wishes.polynomial ? *wishes.polynomial + 1 : 0;
+  const std::size_t own = job.filters.polynomial ? *job.filters.polynomial + 1 : 0;
+  const std::size_t given = job.deproject_templates();
   double entries = 0, most = 0;
   std::vector<Pixel> hit;
   for (std::size_t i = 0; i < source.observations(); ++i) {
     const Observation& observation = source.observation(i);
     const Boresight boresight = source.boresight(i);
     const auto moved = source.motion(i);
+    const JointWishes wishes = job.filters.together(observation.plane.rate_hz);
     const std::size_t shared =
-        most_shared(wishes, moved ? moved->azimuth : std::span<const double>());
+        given + most_shared(wishes, moved ? moved->azimuth : std::span<const double>());
     Looks looks(observation, boresight, grid);
     for (const Detector& detector : observation.plane.detectors) {
       std::vector<Pixel> pixels;

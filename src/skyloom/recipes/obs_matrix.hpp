@@ -26,9 +26,10 @@ struct StreamMatrix {
   std::vector<PixelFactor> factors;
 };
 
-/// Of a detector whose samples were read, filtered and flagged. From any thread.
-[[nodiscard]] StreamMatrix stream_matrix(const JointFilter& filter, const Observation& observation,
-                                         const Boresight& boresight, const Detector& detector,
+/// Of a detector (by its number) of an observation of `source`, whose samples were read, filtered
+/// and flagged. From any thread.
+[[nodiscard]] StreamMatrix stream_matrix(const TodSource& source, std::size_t number,
+                                         const Boresight& boresight, std::size_t detector,
                                          const Signal& signal, const SkyGrid& grid,
                                          SamplePointing& pointing);
 

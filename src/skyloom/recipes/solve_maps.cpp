@@ -55,8 +55,8 @@ void add_observation(const TodSource& source, std::size_t number, const MapJob& 
       for (std::size_t i = 0; i < signals.size(); ++i) {
         const Detector& detector = observation.plane.detectors[first + at + i];
         if (!to.matrix.empty()) {
-          to.matrix[before + at + i] = stream_matrix(*source.joint(number), observation, boresight,
-                                                     detector, signals[i], grid, work->pointing);
+          to.matrix[before + at + i] = stream_matrix(source, number, boresight, first + at + i,
+                                                     signals[i], grid, work->pointing);
         }
         streams[before + at + i] = compressor.compress(detector, signals[i], work->pointing);
       }

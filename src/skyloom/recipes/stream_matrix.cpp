@@ -84,14 +84,17 @@ StreamMatrix unpacked(Unpacker& from) {
 
 }  // namespace
 
-StreamMatrix stream_matrix(const JointFilter& filter, const Observation& observation,
-                           const Boresight& boresight, const Detector& detector,
-                           const Signal& signal, const SkyGrid& grid, SamplePointing& pointing) {
+StreamMatrix stream_matrix(const TodSource& source, std::size_t number, const Boresight& boresight,
+                           std::size_t place, const Signal& signal, const SkyGrid& grid,
+                           SamplePointing& pointing) {
+  const Observation& observation = source.observation(number);
+  const Detector& detector = observation.plane.detectors[place];
   const std::size_t n = observation.samples;
   StreamMatrix out;
   out.weight = sample_weight(detector, observation.plane.rate_hz);
   std::vector<std::uint8_t> good = good_samples(signal.values, signal.flags);
-  const auto fit = filter.fit(good);
+  const auto [templates, fit] =
+      source.joint(number)->fit(good, source.own_templates(number, boresight, place));
   if (!fit->fitted() || !(out.weight > 0)) return out;
   std::vector<Pixel> pixels(n);
   std::vector<double> q(n), u(n);
@@ -120,7 +123,7 @@ StreamMatrix stream_matrix(const JointFilter& filter, const Observation& observa
     numbers[i] = static_cast<std::uint32_t>(at - out.pixels.begin());
     out.counts[numbers[i]] += Symmetric3{1, q[i], u[i], q[i] * q[i], q[i] * u[i], u[i] * u[i]};
   }
-  out.factors = pixel_factors(filter.templates(), *fit, {numbers, q, u, good}, out.pixels.size());
+  out.factors = pixel_factors(*templates, *fit, {numbers, q, u, good}, out.pixels.size());
   return out;
 }
 

@@ -16,6 +16,13 @@ std::optional<char> frame_of(const std::string& coordsys) {
   return std::nullopt;
 }
 
+std::optional<std::string> other_frame(const std::string& path, const std::string& frame,
+                                       const std::string& scanned) {
+  if (frame.empty() || frame_of(frame) == frame_of(scanned)) return std::nullopt;
+  return path + ": COORDSYS " + frame + ", and the scan is in " + scanned +
+         ": its pixels are taken as if they were in " + scanned;
+}
+
 void scan_sky(const SkyMap& sky, std::span<const Pixel> pixels, std::span<const double> q,
               std::span<const double> u, std::span<double> signal) {
   for (std::size_t i = 0; i < pixels.size(); ++i) {

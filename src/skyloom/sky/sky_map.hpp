@@ -26,6 +26,12 @@ struct SkyMap {
 /// What the COORDSYS of a file ("E", "ECLIPTIC", "Celestial" ...) means: C, E or G.
 [[nodiscard]] std::optional<char> frame_of(const std::string& coordsys);
 
+/// What is to be said of a map whose COORDSYS is not that of the scan; nothing where it is, or is
+/// not said. Maps are not turned.
+[[nodiscard]] std::optional<std::string> other_frame(const std::string& path,
+                                                     const std::string& frame,
+                                                     const std::string& scanned);
+
 /// signal[i] += I + q[i] Q + u[i] U of pixel[i].
 void scan_sky(const SkyMap& sky, std::span<const Pixel> pixels, std::span<const double> q,
               std::span<const double> u, std::span<double> signal);

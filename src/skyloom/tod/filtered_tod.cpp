@@ -9,12 +9,14 @@
 #include "skyloom/filters/plate.hpp"
 #include "skyloom/filters/polynomial.hpp"
 #include "skyloom/good_sample.hpp"
+#include "skyloom/pointing/expand.hpp"
 #include "skyloom/tod/detector_group.hpp"
 
 namespace skyloom {
 namespace {
 
 constexpr std::size_t kBlock = 1 << 16;  // samples of a task that sums
+constexpr std::size_t kAtHand = 4096;    // samples whose pixels are at hand
 
 bool all_flagged(std::span<const std::uint8_t> flags) {
   return std::find(flags.begin(), flags.end(), std::uint8_t{0}) == flags.end();
@@ -25,12 +27,15 @@ std::vector<Stretch> stretches_of(const Observation& at) {
 }
 
 /// What fitting together takes in a thread: at most.
-double joint_bytes(const Observation& at, const JointWishes& wishes, const GroundMotion* moved) {
+double joint_bytes(const Observation& at, const FilterOptions& options, const GroundMotion* moved) {
+  const JointWishes wishes = options.together(at.plane.rate_hz);
+  const std::size_t given = options.own_templates();
   const std::size_t shared =
-      most_shared(wishes, moved != nullptr ? moved->azimuth : std::span<const double>());
+      given + most_shared(wishes, moved != nullptr ? moved->azimuth : std::span<const double>());
   const double own = wishes.polynomial ? static_cast<double>(*wishes.polynomial) + 1 : 0;
   return JointFilter::work_bytes(static_cast<double>(at.samples), own, static_cast<double>(shared),
-                                 static_cast<double>(stretches_of(at).size()));
+                                 static_cast<double>(stretches_of(at).size()),
+                                 static_cast<double>(given));
 }
 
 /// A stretch that a filter could not be fitted to.
@@ -50,7 +55,7 @@ FilteredTod::Counts FilteredTod::read_own(std::size_t number, const Boresight& b
                                           std::span<const Signal> signals) const {
   source_.read(number, boresight, first, signals);
   Counts counts;
-  if (joint_) return read_together(observation(number), signals);
+  if (joint_) return read_together(number, boresight, first, signals);
   const std::vector<Stretch> stretches = stretches_of(observation(number));
   for (const Signal& signal : signals) take_plate(stretches, signal, counts);
   for (const Signal& signal : signals) {
@@ -72,11 +77,37 @@ FilteredTod::Counts FilteredTod::read_own(std::size_t number, const Boresight& b
   return counts;
 }
 
-FilteredTod::Counts FilteredTod::read_together(const Observation& at,
+std::vector<std::vector<double>> FilteredTod::own_templates(std::size_t number,
+                                                            const Boresight& boresight,
+                                                            std::size_t detector) const {
+  std::vector<std::vector<double>> out(options_.own_templates());
+  if (out.empty()) return out;
+  const Observation& at = observation(number);
+  for (std::vector<double>& one : out) one.resize(at.samples);
+  std::vector<Pixel> pixels(kAtHand);
+  std::vector<double> q(kAtHand), u(kAtHand);
+  for (std::size_t first = 0; first < at.samples; first += kAtHand) {
+    const std::size_t n = std::min(kAtHand, at.samples - first);
+    expand_pointing(boresight, first, at.plane.detectors[detector], options_.deproject->pixels,
+                    {{pixels.data(), n}, {q.data(), n}, {u.data(), n}});
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      const std::vector<float>& from = options_.deproject->columns[k];
+      for (std::size_t i = 0; i < n; ++i) {
+        out[k][first + i] = double{from[static_cast<std::size_t>(pixels[i])]};
+      }
+    }
+  }
+  return out;
+}
+
+FilteredTod::Counts FilteredTod::read_together(std::size_t number, const Boresight& boresight,
+                                               std::size_t first,
                                                std::span<const Signal> signals) const {
+  const Observation& at = observation(number);
   Counts counts;
   std::vector<double> without_plate;
-  for (const Signal& signal : signals) {
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    const Signal& signal = signals[i];
     if (options_.deglitch.any()) {
       // the harmonics of each stretch would not be those of the fit: glitches are looked for in a
       // copy
@@ -85,7 +116,8 @@ FilteredTod::Counts FilteredTod::read_together(const Observation& at,
       take_plate(stretches_of(at), {without_plate, signal.flags}, of_glitches);
       counts.glitches += of_glitches.glitches;
     }
-    counts.failed += joint_->subtract(signal.values, signal.flags);
+    counts.failed +=
+        joint_->subtract(signal.values, signal.flags, own_templates(number, boresight, first + i));
   }
   return counts;
 }
@@ -134,9 +166,10 @@ void FilteredTod::set_filters(std::size_t number, const Boresight& boresight) co
   if (options_.ground.any() && !together) {
     ground_ = std::make_unique<const GroundFilter>(options_.ground, azimuth);
   }
-  if (together && options_.together().any()) {
-    joint_ = std::make_unique<const JointFilter>(options_.joint, options_.together(), azimuth,
-                                                 angles, stretches);
+  const JointWishes wishes = options_.together(at.plane.rate_hz);
+  if (together && (wishes.any() || options_.own_templates() > 0)) {
+    joint_ =
+        std::make_unique<const JointFilter>(options_.joint, wishes, azimuth, angles, stretches);
   }
 }
 
@@ -145,7 +178,7 @@ std::size_t FilteredTod::work_bytes() const {
   if (options_.joint.on && options_.deglitch.any()) of_sample += sizeof(double);  // a copy
   double fits = 0;
   for (std::size_t i = 0; i < observations() && options_.joint.on; ++i) {
-    fits = std::max(fits, joint_bytes(observation(i), options_.together(), motion(i).get()));
+    fits = std::max(fits, joint_bytes(observation(i), options_, motion(i).get()));
   }
   return source_.work_bytes() + of_sample * longest_observation(*this) +
          static_cast<std::size_t>(fits);
@@ -153,7 +186,10 @@ std::size_t FilteredTod::work_bytes() const {
 
 std::size_t FilteredTod::shared_bytes() const {
   return source_.shared_bytes() +
-         (options_.plate.any() ? 2 * sizeof(double) * longest_observation(*this) : 0);
+         (options_.plate.any() ? 2 * sizeof(double) * longest_observation(*this) : 0) +
+         (options_.deproject ? options_.own_templates() * sizeof(float) *
+                                   static_cast<std::size_t>(options_.deproject->pixels.pixels())
+                             : 0);
 }
 
 void FilteredTod::prepare(std::size_t number, const Boresight& boresight, Executor& executor,

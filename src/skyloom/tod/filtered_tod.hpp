@@ -14,6 +14,7 @@
 #include "skyloom/filters/ground.hpp"
 #include "skyloom/filters/harmonics.hpp"
 #include "skyloom/filters/joint.hpp"
+#include "skyloom/sky/template_map.hpp"
 #include "skyloom/tod/observation.hpp"
 
 namespace skyloom {
@@ -25,13 +26,23 @@ struct FilterOptions {
   std::optional<std::size_t> polynomial = {};  ///< its order; none: no such filter
   JointOptions joint =
       {};  ///< on: plate, ground and polynomials are fitted together, without trends
+  // of these alone
+  double ground_step_s = 0;  ///< templates of azimuth are anew after so many seconds; 0: never
+  std::shared_ptr<const TemplateMap> deproject = {};  ///< what a detector sees of its columns
   bool common_mode = false;  ///< the mean of all detectors at a sample is taken out of each
   [[nodiscard]] bool any() const noexcept {
-    return deglitch.any() || plate.any() || ground.any() || polynomial || common_mode;
+    return deglitch.any() || plate.any() || ground.any() || polynomial || common_mode ||
+           deproject != nullptr;
   }
   /// What is fitted together, where that is on.
-  [[nodiscard]] JointWishes together() const {
-    return {.polynomial = polynomial, .ground = ground, .plate = plate};
+  [[nodiscard]] JointWishes together(double rate_hz) const {
+    JointWishes out{.polynomial = polynomial, .ground = ground, .plate = plate};
+    out.ground.step = ground_step_s * rate_hz;
+    return out;
+  }
+  /// Templates beside those, of each detector alone.
+  [[nodiscard]] std::size_t own_templates() const noexcept {
+    return deproject ? deproject->columns.size() : 0;
   }
 };
 
@@ -69,6 +80,9 @@ class FilteredTod final : public TodSource {
   [[nodiscard]] const JointFilter* joint(std::size_t /*number*/) const override {
     return joint_.get();
   }
+  [[nodiscard]] std::vector<std::vector<double>> own_templates(std::size_t number,
+                                                               const Boresight& boresight,
+                                                               std::size_t detector) const override;
   [[nodiscard]] std::size_t work_bytes() const override;
   [[nodiscard]] std::size_t shared_bytes() const override;
   void rest() const override;
@@ -89,7 +103,8 @@ class FilteredTod final : public TodSource {
   [[nodiscard]] std::span<const double> turning_angles(const Observation& at,
                                                        const Boresight& boresight) const;
   void set_filters(std::size_t number, const Boresight& boresight) const;
-  [[nodiscard]] Counts read_together(const Observation& at, std::span<const Signal> signals) const;
+  [[nodiscard]] Counts read_together(std::size_t number, const Boresight& boresight,
+                                     std::size_t first, std::span<const Signal> signals) const;
   /// Glitches, and the plate's harmonics. A plate's signal would be all that glitches are measured
   /// by, so it goes before as well as behind.
   void take_plate(std::span<const Stretch> stretches, const Signal& signal, Counts& counts) const;

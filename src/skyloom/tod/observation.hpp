@@ -92,6 +92,11 @@ class TodSource {
   /// What read() fits to the detectors of the observation that was prepared, all templates
   /// together; nullptr: it does not.
   [[nodiscard]] virtual const JointFilter* joint(std::size_t /*number*/) const { return nullptr; }
+  /// Further templates of that fit, of a detector alone, [template][sample]. From any thread.
+  [[nodiscard]] virtual std::vector<std::vector<double>> own_templates(
+      std::size_t /*number*/, const Boresight& /*boresight*/, std::size_t /*detector*/) const {
+    return {};
+  }
   /// What read() works with in each thread, bytes.
   [[nodiscard]] virtual std::size_t work_bytes() const { return 0; }
   /// What it works with for all threads together, bytes.

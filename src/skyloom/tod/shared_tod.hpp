@@ -54,6 +54,11 @@ class SharedTod final : public TodSource {
   [[nodiscard]] const JointFilter* joint(std::size_t number) const override {
     return source_.joint(shares_[number].observation);
   }
+  [[nodiscard]] std::vector<std::vector<double>> own_templates(
+      std::size_t number, const Boresight& boresight, std::size_t detector) const override {
+    return source_.own_templates(shares_[number].observation, boresight,
+                                 shares_[number].first + detector);
+  }
   [[nodiscard]] std::size_t work_bytes() const override { return source_.work_bytes(); }
   [[nodiscard]] std::size_t shared_bytes() const override { return source_.shared_bytes(); }
   void rest() const override { source_.rest(); }

@@ -92,6 +92,11 @@ void check_shape(const Reader& file, const std::string& name,
               file.path() + ": " + name + ": " + words(found) + ": expected " + words(expected));
 }
 
+std::vector<double> times_of(const Reader& file, std::size_t samples) {
+  check_shape(file, "shared/times", {samples});
+  return file.read("shared/times");
+}
+
 /// Samples a second of timestamps, by the median step: as the peer has it.
 double rate_of(const Reader& file, const std::vector<double>& times) {
   std::vector<double> steps(times.size() - 1);
@@ -241,8 +246,7 @@ void StoredTod::open(File& to) const {
   check_shape(file, signal, {names.size(), observation.samples});
   check_shape(file, "shared/" + options_.boresight, {observation.samples, 4});
   to.unit = unit_of(file, signal);
-  check_shape(file, "shared/times", {observation.samples});
-  const std::vector<double> times = file.read("shared/times");
+  const std::vector<double> times = times_of(file, observation.samples);
   observation.plane.rate_hz = rate_of(file, times);
   to.note = uneven_times(to.path, times, observation.plane.rate_hz);
   observation.start_s = times.front();

@@ -106,6 +106,33 @@ class Joint(InputCase):
         most = max(map(abs, entries.values()))
         self.assertLess(max(abs(v - entries[c, r]) for (r, c), v in entries.items()), 1e-12 * most)
 
+    def test_what_detectors_see_of_a_map_is_taken_out(self):
+        self.ok("simulate", "--schedule", self.schedule, "--maps", self.out / "sky", *DATA[:6], *MAPS)
+        sky, wishes = self.out / "sky/binned.fits", ("--joint", "--intervals", "scanning", "--poly-order", 1)
+        clean = ("simulate", "--schedule", self.schedule, "--sky", sky, *DATA[:6], "--no-noise")
+        self.ok(*clean, "--maps", self.out / "as_it_is", *MAPS, *wishes[:1], *wishes[3:])
+        said = self.ok(*clean, "--maps", self.out / "without", *MAPS[:-1], *wishes[:1], *wishes[3:], "--deproject", sky,
+                       "--json", self.out / "s.json").stderr
+        self.assertIn("pixels without a value are 0", said)
+        self.assertLess(self.rms(self.out / "without/binned.fits"), 0.95 * self.rms(self.out / "as_it_is/binned.fits"))
+        self.assertEqual(json.loads((self.out / "s.json").read_text())["options"]["deproject"], str(sky))
+        before = sky.read_bytes()
+        self.fails(2, "is an input", "map", *self.data, "-o", self.out / "sky", *MAPS, *wishes, "--deproject", sky)
+        self.assertEqual(sky.read_bytes(), before)
+        self.fails(13, "expected 9 or more", "map", *self.data, "-o", self.out / "m", *MAPS, *wishes, "--deproject", sky,
+                   "--deproject-columns", 9)
+        self.fails(10, "none.fits", "map", *self.data, "-o", self.out / "m", *MAPS, *wishes, "--deproject", self.out / "none.fits")
+
+    def test_a_ground_that_changes_is_taken_out_in_steps_or_with_its_drift(self):
+        steps = ("--joint", "--intervals", "scanning", "--poly-order", 1, "--ground-bins", 2)
+        self.ok("map", *self.data, "-o", self.out / "once", *MAPS, *steps)
+        for more in (("--ground-step", 300), ("--ground-drift", 1), ("--ground-step", 600, "--ground-drift", 1, "--ground-split")):
+            self.ok("map", *self.data, "-o", self.out / "more", *MAPS, *steps, *more)
+            self.assertFalse((self.out / "once/binned.fits").read_bytes() == (self.out / "more/binned.fits").read_bytes(), more)
+            self.assertLess(self.rms(self.out / "more/binned.fits"), self.rms(self.out / "once/binned.fits"), more)
+        self.ok("map", *self.data, "-o", self.out / "more", *MAPS, *steps, "--ground-step", 1e6)
+        self.ok("compare", self.out / "once/binned.fits", self.out / "more/binned.fits", "--max-largest", 0)
+
     def test_memory_is_planned(self):
         wishes = (*MAPS, *JOINT, "--obs-matrix", self.out / "m.npz", "--json", self.out / "s.json")
         self.ok("map", *self.data, "-o", self.out / "maps", *wishes, "--memory", "4G")
@@ -133,6 +160,14 @@ class Joint(InputCase):
                              (("--joint", "--poly-order", 3, "--ground-order", 3), "--joint: --ground-order 3"),
                              ((*JOINT, "--ground-bins", 0.001), "--joint:"),
                              ((*JOINT, "--joint-rcond", 2), "--joint-rcond"),
+                             (("--ground-bins", 2, "--ground-step", 60), "--ground-step: expected --joint"),
+                             (("--ground-bins", 2, "--ground-drift", 1), "--ground-drift: expected --joint"),
+                             (("--deproject", self.data[0]), "--deproject: expected --joint"),
+                             (("--joint", "--poly-order", 1, "--ground-step", 60), "--ground-step: expected --ground-order or"),
+                             (("--joint", "--ground-order", 3, "--ground-drift", 1), "--ground-drift: expected --ground-bins"),
+                             ((*JOINT, "--deproject-columns", 2), "--deproject-columns: expected --deproject"),
+                             ((*JOINT, "--deproject", self.data[0], "--demodulate"), "--deproject with --demodulate"),
+                             ((*JOINT, "--ground-step", 0.001), "--ground-step"),
                              (("--obs-matrix", self.out / "m"), "--obs-matrix: expected --joint"),
                              ((*JOINT, "--obs-matrix-weighted"), "--obs-matrix-weighted: expected --obs-matrix"),
                              ((*JOINT, "--obs-matrix", self.out / "m", "--common-mode"), "--obs-matrix with --common-mode"),
