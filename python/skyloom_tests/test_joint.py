@@ -61,6 +61,30 @@ def test_maps_are_those_of_samples_that_numpy_fitted(plane, boresight, azimuth):
     assert np.nanmax(np.abs(maps.binned - apart.binned)) > 1e-3
 
 
+def test_what_detectors_see_of_maps_is_taken_out(plane, boresight, azimuth):
+    rng = np.random.default_rng(5)
+    columns = rng.normal(size=(2, 12 * 16**2)).astype(np.float32)
+    pixels = skyloom.pixels(boresight, plane.quats, 16)
+    signal = [3 + (1 + 0.1 * d) * columns[0].astype(float)[pixels[d]] - columns[1].astype(float)[pixels[d]] for d in range(len(plane.quats))]
+    one, wishes = observed(plane, boresight, azimuth, signal), dict(nside=16, binned_only=True, rcond=1e-3, joint=True, poly_order=0)
+    assert np.nanmax(np.abs(skyloom.make_maps(one, **wishes).binned)) > 0.3
+    assert np.nanmax(np.abs(skyloom.make_maps(one, deproject=columns, **wishes).binned)) < 1e-10
+    half = [skyloom.make_maps(one, deproject=columns, deproject_columns=1, **wishes), skyloom.make_maps(one, deproject=columns[0], **wishes)]
+    assert np.nanmax(np.abs(half[0].binned)) > 0.3 and np.array_equal(half[0].binned, half[1].binned, equal_nan=True)
+    for wrong in (np.zeros(5), np.zeros((2, 3, 48)), "", [[1.0]]):
+        with pytest.raises(ValueError, match="deproject|pixels"):
+            skyloom.make_maps(one, deproject=wrong, **wishes)
+
+
+def test_a_ground_that_grows_is_taken_out_by_its_drift(plane, boresight, azimuth):
+    bins = np.floor(np.degrees(azimuth) / 4)
+    signal = np.sin(bins) * np.linspace(0, 1, N) * np.ones((len(plane.quats), 1))
+    one, wishes = observed(plane, boresight, azimuth, signal), dict(nside=16, binned_only=True, rcond=1e-3, joint=True, ground_bins=4)
+    found = {key: np.nanmax(np.abs(skyloom.make_maps(one, **more, **wishes).binned))
+             for key, more in (("never", {}), ("steps", dict(ground_step=60.0)), ("drift", dict(ground_drift=1)))}
+    assert found["drift"] < 1e-10 and found["steps"] < 0.5 * found["never"]
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_matrix_makes_the_map_of_a_sky(plane, boresight, azimuth, weighted, tmp_path):
     sparse = pytest.importorskip("scipy.sparse")
