@@ -43,6 +43,14 @@ using loom::test::TempFolder;
 using loom::test::with_changed_bytes;
 using loom::test::write_bytes;
 
+MapJob small_job(const std::string& folder) {
+  MapJob job;
+  job.folder = folder;
+  job.nside = 4;
+  job.step_s = 5;
+  return job;
+}
+
 constexpr const char* kFlat = "car:0,0,360,180,15";
 constexpr std::size_t kDetectors = 2, kSamples = 600;
 constexpr std::array kOddNumbers{double{NAN}, double{INFINITY}, -1.0, 0.0,
@@ -179,7 +187,8 @@ class ObservationReplay : public testing::Test {
       }
     });
     answers([&] {
-      MapJob job{.folder = maps, .nside = 4, .step_s = 5, .prior = ++calls % 2 == 0};
+      MapJob job = small_job(maps);
+      job.prior = ++calls % 2 == 0;
       job.solve.least_reciprocal = calls % 3 == 0 ? 1e-3 : 0;
       job.limits.iterations = 30;
       StoredOptions data;
@@ -268,7 +277,7 @@ TEST_F(ObservationReplay, BytesThatWereChangedGiveMapsOfNumbersOrAnError) {
 }
 
 TEST_F(ObservationReplay, AMapWithChangedBytesIsASkyOfNumbersOrAnError) {
-  MapJob job{.folder = maps, .nside = 4, .step_s = 5};
+  const MapJob job = small_job(maps);
   make_maps(SimulatedTod(small_simulation(), nullptr), job, serial);
   const std::vector<std::uint8_t> whole = read_bytes(maps + "/binned.fits");
   for (std::size_t i = 0; i < replay_rounds(500); ++i) {
