@@ -18,7 +18,7 @@ import tiny_fits as fits
 INTERNAL, INTERRUPTED, DIFFERENT, SOME_FAILED = 70, 50, 1, 3
 FILE_CODES, SIZE_CODES = {*range(10, 20), 40}, range(20, 30)
 MANY_LINES = 200
-OUTPUT_OPTIONS = {"-o", "--output", "-m", "--model", "--residual", "--json", "--trace"}
+OUTPUT_OPTIONS = {"-o", "--output", "-m", "--model", "--residual", "--json", "--trace", "-d", "--details"}
 OURS = re.compile(r"fiberloom: |\[ *\d+\.\d+ s\] [A-Z]+: ")  # an error's line, a line of the log
 
 
@@ -208,14 +208,14 @@ def named(argv):
 
 
 def written(argv):
-    """What a command asks to be written and does not read. Of extract, and of night and expose on a folder: others, and
-    nights of a job file, read what no option names."""
-    if argv[0] not in ("extract", "night", "expose"):
+    """What a command asks to be written and does not read. Of extract, and of night, expose and redshift where they are
+    given no list and no job file: others read what no option names."""
+    if argv[0] not in ("extract", "night", "expose", "redshift"):
         return set()
     words = [part for word in argv for part in (word.split("=", 1) if word.startswith("-") else [word])]
     pairs = list(zip(["", *words], words))
     read = {value for option, value in pairs if option not in OUTPUT_OPTIONS}
-    if argv[0] != "extract" and any(value.endswith(".toml") for value in read):
+    if argv[0] != "extract" and any(value.endswith((".toml", ".txt")) for value in read):
         return set()
     asked = {value for option, value in pairs if option in OUTPUT_OPTIONS} - read
     return {value for value in asked if not any(value.startswith(f"{folder}/") for folder in read if folder)}

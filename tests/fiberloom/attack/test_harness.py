@@ -119,6 +119,8 @@ class Deliberate(Harness):
                             (["extract", "-i", "in/a", "-o", "out/b", "-m", "in/job.toml"], {"out/b", "in/job.toml"}),
                             (["night", "in/night", "-o", "out", "--json=in/c"], {"out", "in/c"}),
                             (["night", "in/night", "-o", "out", "--trace", "in/job.toml"], {"out", "in/job.toml"}),
+                            (["redshift", "-i", "in/a", "-o", "out/b", "-d", "in/job.toml"], {"out/b", "in/job.toml"}),
+                            (["redshift", "-i", "in/list.txt", "-o", "out/", "--json", "in/a"], set()),
                             (["night", "in/night", "-o", "out", "--json", "in/night/c"], {"out"})):
             self.assertEqual(checks.written(argv), asked)
 
