@@ -81,7 +81,8 @@ int run_compare(const CompareCommand& command) {
   Json json{{"program", "skyloom compare"}, {"columns", Json::array()}};
   for (const ColumnDifference& d : found.columns) {
     const auto alone = static_cast<double>(d.first_alone + d.second_alone);
-    within = within && d.pixels > 0 && alone <= command.most_alone.value_or(alone) && d.rms <= command.most_rms.value_or(d.rms) &&
+    within = within && d.pixels > 0 && alone <= command.most_alone.value_or(alone) &&
+             d.rms <= command.most_rms.value_or(d.rms) &&
              d.relative <= command.most_relative.value_or(d.relative) &&
              d.largest <= command.most_largest.value_or(d.largest);
     json["columns"].push_back(json_of(d, found.width));
