@@ -194,14 +194,15 @@ class FilterBin(toast.ops.FilterBin):  # type: ignore[misc]
         angles = ob.shared[self.hwp_angle].data if "hwp_harmonics" in wishes else empty
         times = ob.shared[self.times].data
         step = wishes.get("ground_step", 0.0) * (len(times) - 1) / (times[-1] - times[0]) if len(times) > 1 else 0.0
+        azimuth, angles = (np.ascontiguousarray(of, dtype=np.float64) for of in (azimuth, angles))
+        fullest = self._fullest(ob, shared)
         at_once = _AT_ONCE if self._columns else len(dets)
         for k in range(0, len(dets), at_once):
             some = slice(k, k + at_once)
             part = np.ascontiguousarray(flags[some])
-            _core.subtract_joint(values, rows[some], part, stretches, np.ascontiguousarray(azimuth, dtype=np.float64),
-                                 np.ascontiguousarray(angles, dtype=np.float64), wishes.get("poly_order"), wishes.get("ground_order"),
-                                 wishes.get("ground_bins", 0.0), wishes.get("ground_split", False), step,
-                                 wishes.get("ground_drift", 0), self._fullest(ob, shared), wishes.get("hwp_harmonics", 0),
+            _core.subtract_joint(values, rows[some], part, stretches, azimuth, angles, wishes.get("poly_order"),
+                                 wishes.get("ground_order"), wishes.get("ground_bins", 0.0), wishes.get("ground_split", False), step,
+                                 wishes.get("ground_drift", 0), fullest, wishes.get("hwp_harmonics", 0),
                                  self._given(ob, dets[some]), self.template_rcond_limit, 0)
             flags[some] = part
         for det, row, was, now in zip(dets, rows, before, flags != 0):

@@ -64,9 +64,7 @@ void check_names(const ExtractJob& job, std::span<const NamedFile> more) {
 
 void check_outputs(const ExtractJob& job) {
   check_names(job);
-  std::vector<std::string> paths;
-  for (NamedFile& output : outputs_of(job)) paths.push_back(std::move(output.path));
-  loom::check_outputs(paths, job.overwrite);
+  loom::check_outputs(paths_of(outputs_of(job)), job.overwrite);
 }
 
 Array2D<float> residual_image(const CcdFrame& ccd, const Array2D<float>& model) {

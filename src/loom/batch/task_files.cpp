@@ -37,11 +37,15 @@ void TaskNames::take(const std::string& name, const std::string& file, const cha
               file + " and " + other->second + ": their " + outputs + " would have the same name");
 }
 
+std::vector<NamedFile> own_files(const RunFolder& folder) {
+  return {{"ledger", folder.ledger()},
+          {"status page", folder.output() + "/status.html"},
+          {"status", folder.output() + "/status.json"}};
+}
+
 void check_task_files(const RunFolder& folder, std::span<const Task> tasks,
                       std::span<const NamedFile> texts, std::span<const NamedFile> sources) {
-  std::vector<NamedFile> outputs{{"ledger", folder.ledger()},
-                                 {"status page", folder.output() + "/status.html"},
-                                 {"status", folder.output() + "/status.json"}};
+  std::vector<NamedFile> outputs = own_files(folder);
   std::vector<NamedFile> inputs(sources.begin(), sources.end());
   for (const Task& task : tasks) {
     for (const std::string& path : task.outputs) {

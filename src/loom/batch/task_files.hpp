@@ -32,6 +32,9 @@ class TaskNames {
   std::map<std::string, std::string> file_of_;
 };
 
+/// What a run writes of itself beside the outputs of its tasks.
+[[nodiscard]] std::vector<NamedFile> own_files(const RunFolder& folder);
+
 /// Throws kUsage where an output of a task, a text that is written beside, the ledger or the status
 /// is an input, one of the `sources` that the tasks come from, or another output.
 void check_task_files(const RunFolder& folder, std::span<const Task> tasks,

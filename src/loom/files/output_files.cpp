@@ -142,6 +142,12 @@ std::vector<NamedFile> named(const std::string& what, std::span<const std::strin
   return files;
 }
 
+std::vector<std::string> paths_of(std::span<const NamedFile> files) {
+  std::vector<std::string> paths;
+  for (const NamedFile& file : files) paths.push_back(file.path);
+  return paths;
+}
+
 void check_distinct(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs) {
   Identities identities;
   std::map<FileIdentity, const NamedFile*> known;

@@ -49,6 +49,7 @@ struct NamedFile {
 /// Files that are all called alike.
 [[nodiscard]] std::vector<NamedFile> named(const std::string& what,
                                            std::span<const std::string> paths);
+[[nodiscard]] std::vector<std::string> paths_of(std::span<const NamedFile> files);
 
 /// Throws kUsage when an output is an input or another output, whatever they are called. Empty
 /// paths and "-" are no files; devices and pipes may be named as often as one likes. An input that

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tomoloom/reconstruct/ray_groups.hpp"
 #include "tomoloom/reconstruct/ray_kernels.hpp"
 #include "tomoloom/reconstruct/ray_pair.hpp"
 
@@ -18,13 +19,14 @@ constexpr std::size_t kSlicesAbreast = kRaySlices<float>;
 
 /// Row `row` of up to kSlicesAbreast slices as elements.
 void gather_row(const SlicesView& slices, std::size_t first, std::size_t row, float* elements) {
-  const std::size_t n = slices.size, count = std::min(kSlicesAbreast, slices.count - first);
-  for (std::size_t s = 0; s < count; ++s) {
-    const float* const from = slices.data + ((first + s) * n + row) * n;
-    for (std::size_t i = 0; i < n; ++i) {
-      elements[i * kSlicesAbreast + s] = std::isfinite(from[i]) ? from[i] : 0;
-    }
-  }
+  const std::size_t n = slices.size;
+  rays::gather_line({.data = slices.data + (first * n + row) * n,
+                     .slices = std::min(kSlicesAbreast, slices.count - first),
+                     .slice_stride = n * n},
+                    n, elements);
+  std::replace_if(
+      elements, elements + n * kSlicesAbreast, [](float value) { return !std::isfinite(value); },
+      0.0F);
 }
 
 /// Angles [begin, end) of the slices from `first` on.

@@ -170,9 +170,7 @@ LedgerShape ledger_shape() {
 
 void check_files(const NightJob& job, const std::vector<Task>& tasks) {
   const RunFolder folder = run_folder(job.request.output);
-  std::vector<NamedFile> outputs{{"ledger", folder.ledger()},
-                                 {"status page", folder.output() + "/status.html"},
-                                 {"status", folder.output() + "/status.json"}};
+  std::vector<NamedFile> outputs = own_files(folder);
   std::vector<NamedFile> inputs = job.sources;
   std::set<std::string> made;
   for (const Task& task : tasks) {

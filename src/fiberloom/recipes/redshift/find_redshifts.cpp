@@ -2,7 +2,6 @@
 #include "fiberloom/recipes/redshift/find_redshifts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <future>
 #include <map>
 
@@ -136,7 +135,7 @@ void check_outputs(const RedshiftJob& job, std::span<const NamedFile> more) {
   check_distinct(outputs, inputs_of(job));
   if (!job.details.empty()) hdf5::require_available("--details " + job.details);
   if (!job.chi2_scan.empty()) hdf5::require_available("--chi2-scan " + job.chi2_scan);
-  loom::check_outputs(std::array{job.output, job.details, job.model}, job.overwrite);
+  loom::check_outputs(paths_of(outputs_of(job)), job.overwrite);
 }
 
 RedshiftSearch::RedshiftSearch(RedshiftJob job, const RedshiftModels& models,
