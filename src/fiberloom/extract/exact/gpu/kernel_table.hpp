@@ -15,16 +15,15 @@ void fill_band(DeviceKernels& k) {
   if constexpr (kB <= kWidestOfThread) {
     k.own_solve[I] = &Run::template launch<OwnSolveKernel<kB>>;
   }
+  k.sweep_terms[I] = &Run::template launch_states<SweepTermKernel<kB>>;
   if constexpr (is_wide(kB)) {
     k.own_factor[I] = &Run::template launch_blocks<WideOwnFactorKernel<kB>>;
     k.sweep_factor[I] = &Run::template launch_blocks<WideSweepFactorKernel<kB>>;
-    k.sweep_terms[I] = &Run::template launch_crowd<WideTermKernel<kB>>;
     k.trial[I] = &Run::template launch_blocks<WideProofKernel<kB>>;
     k.alternate[I] = &Run::template launch_blocks<WideAlternateKernel<kB>>;
     k.pole[I] = &Run::template launch_crowd<WidePoleKernel<kB>>;
   } else {
     k.own_factor[I] = &Run::template launch<OwnFactorKernel<kB>>;
-    k.sweep_terms[I] = &Run::template launch_blocks<SweepTermKernel<kB>>;
     k.sweep_factor[I] = &Run::template launch<SweepFactorKernel<kB>>;
     k.factor[I] = &Run::template launch<RootFactorKernel<kB, true>>;
     k.trial[I] = &Run::template launch<RootFactorKernel<kB, false>>;

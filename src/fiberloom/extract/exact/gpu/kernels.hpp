@@ -9,7 +9,7 @@
 #include "fiberloom/extract/exact/gpu/scatter_lane.hpp"
 #include "fiberloom/extract/exact/gpu/solve_lane.hpp"
 #include "fiberloom/extract/exact/gpu/stamp_lane.hpp"
-#include "fiberloom/extract/exact/gpu/sweep_lane.hpp"
+#include "fiberloom/extract/exact/gpu/term_lane.hpp"
 #include "fiberloom/extract/exact/gpu/wide_kernels_lane.hpp"
 #include "loom/device/device.hpp"
 

@@ -16,35 +16,37 @@ namespace {
 constexpr int kRowChunk = 16, kWideRowChunk = 4;
 static_assert(kBands.size() <= kMostKept);
 
-/// Blocks of WideTermKernel; 0: a block's memory is too small.
+/// SweepTermKernel<band>: how many problems a block treats, and the blocks of a step.
+struct TermBlocks {
+  int abreast = 0;  ///< 0: a block's memory is too small
+  long count = 0;
+};
 template <int... I>
-long wide_blocks(const SweepArgs& s, std::size_t shared_bytes, std::integer_sequence<int, I...>) {
-  long blocks = 0;
+TermBlocks term_blocks(SweepArgs s, std::size_t shared_bytes, std::integer_sequence<int, I...>) {
+  TermBlocks found;
   const auto look = [&]<int B>() {
-    if constexpr (is_wide(B)) {
-      if (s.band == B && WideTermKernel<B>::shared_bytes(s) <= shared_bytes)
-        blocks = WideTermKernel<B>::blocks(s);
-    }
+    if (s.band != B) return;
+    found.abreast = s.abreast = SweepTermKernel<B>::abreast(s, shared_bytes);
+    if (s.abreast > 0) found.count = SweepTermKernel<B>::blocks(s);
   };
   (look.template operator()<kDeviceBands[I]>(), ...);
-  return blocks;
+  return found;
 }
-long wide_blocks(const SweepArgs& s, std::size_t shared_bytes) {
-  return wide_blocks(s, shared_bytes, std::make_integer_sequence<int, kBandCount>());
+TermBlocks term_blocks(const SweepArgs& s, std::size_t shared_bytes) {
+  return term_blocks(s, shared_bytes, std::make_integer_sequence<int, kBandCount>());
 }
 
 }  // namespace
 
-/// Whether the sweeps' kernels have that band: wide ones need a block's memory.
+/// Whether the sweeps' kernels have that band: they need a block's memory.
 bool RootStage::has_band(const Attempt& a) const {
-  if (!is_wide(a.band)) return true;
   SweepArgs s{};
   s.shape = f_.shape_;
   s.band = a.band;
   s.half = p_.half_of(a.bundle);
   s.tail = p_.sweep_skirt();
   s.places.nbundle = 1;
-  return wide_blocks(s, f_.shared_bytes_) > 0;
+  return term_blocks(s, f_.shared_bytes_).abreast > 0;
 }
 
 /// A part is one window.
@@ -98,10 +100,6 @@ SweepBeginArgs RootStage::sweep_arrays(const DeviceFrame& frame, const Axis& axi
   s.cross = take_packs(a, places, rows, 2 * s.half + 1);
   s.l = take_packs(a, s.problems(), rows, s.band);
   s.inv_d = take_packs(a, s.problems(), rows, 1);
-  s.near = SweepTermKernel<1>::column_bytes(s) <= frame.shared_bytes_;
-  s.abreast = SweepTermKernel<1>::choose_abreast(s.problems());
-  const long columns = static_cast<long>(s.shape.nbin) * s.problems();
-  if (!s.near) s.work = take_packs(a, columns, s.column_rows(), 1);
   begin.frame = frame.shape_;
   begin.n = frame.n_;
   begin.x = frame.x_;
@@ -255,12 +253,12 @@ SweepArgs RootStage::sweep(Batch& batch, Arena& scratch) {
   f_.clear(s.l, s.problems());  // nothing couples outside the grid
   f_.clear(s.inv_d, s.problems());
   const int band = band_index(batch.band);
-  const long blocks =
-      is_wide(batch.band) ? wide_blocks(s, f_.shared_bytes_) : SweepTermKernel<1>::blocks(s);
+  const TermBlocks terms = term_blocks(s, f_.shared_bytes_);
+  s.abreast = terms.abreast;
   for (s.step = 0; s.step + 1 < longest && p_.tuning.sweeps != Sweeps::kNone; ++s.step) {
     stop_if_asked(f_.observer_);
     k_.sweep_factor[band](stream_, s.lanes(), s);
-    k_.sweep_terms[band](stream_, blocks, s);
+    k_.sweep_terms[band](stream_, terms.count, s);
   }
   merge_sweeps(batch, s, scratch);
   scratch = after_s;

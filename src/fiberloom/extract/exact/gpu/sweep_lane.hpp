@@ -2,7 +2,7 @@
 // The two sweeps over the fibres of a bundle (marginal.cpp has the formulas): one step of both
 // sweeps of all bundles and windows is two launches. Problems of a step are (sweep, bundle). Only
 // the factor of a fibre goes from row to row; it and what a step leaves to the next fibre are kept
-// by bin, so that windows meet again. The columns of a Schur term are computed one a thread.
+// by bin, so that windows meet again. (Schur terms: term_lane.hpp.)
 #pragma once
 
 #include "fiberloom/extract/exact/gpu/factor_lane.hpp"
@@ -26,23 +26,17 @@ struct SweepArgs {
   PlaceView places;
   Cut cut;           ///< rows: skirt and core
   int band, half;    ///< of S; half-width of a coupling's columns
-  int tail;          ///< rows of M^-1 c behind those that are wanted
+  int tail;          ///< rows of L^-1 c behind those of c
   int step;          ///< from fibre `step` of a sweep to the next
-  int near;          ///< SweepTermKernel works in the block's own memory
-  int abreast;       ///< problems that one of its blocks treats side by side
+  int abreast;       ///< problems that a block of SweepTermKernel treats side by side
   Packs own, cross;  ///< N by place and bin: widths band + 1; 2 half + 1, to the next in its bundle
   /// What a sweep has left of `own` at the places that it came to, and in the margins. In the end
   /// `left` is S.
   Packs left, right;
   Packs l, inv_d;  ///< by problem and bin
-  Packs work;      ///< by thread of SweepTermKernel, where its blocks have too little memory
   [[nodiscard]] FL_LANE_HD int problems() const { return 2 * places.nbundle; }
   /// Windows of all problems, as many together as a step has threads for its factors.
   [[nodiscard]] FL_LANE_HD long lanes() const { return static_cast<long>(problems()) * cut.count; }
-  /// Rows of a column of M^-1 C, as far as it is computed.
-  [[nodiscard]] FL_LANE_HD int column_rows() const {
-    return 2 * half + 1 + (tail > band ? tail : band);
-  }
 };
 
 /// A column of C = N[(from, .), (to, row)]: entry (row + g) is middle[g * along].
@@ -141,86 +135,6 @@ struct OfSweep {
 };
 template <int B>
 struct SweepFactorKernel : WindowFactorKernel<B, OfSweep> {};
-
-/// A column m of E = C^T M^-1 C, the Schur term of the next fibre: y = M^-1 c_m from the rows of
-/// c_m to `tail` rows behind them, then c_(m + d) . y. All columns at once: what a solve leaves out
-/// behind its last row falls twice, on its way there and back. Blocks: groups of bins x groups of
-/// problems: threads of a block read the same rows of l, of which memory gives lines of 16 numbers.
-template <int B>
-struct SweepTermKernel {
-  using Args = SweepArgs;
-  /// With 168 registers three blocks are on a multiprocessor: their memory leaves a cache that
-  /// holds the rows that they work on.
-  static constexpr int kThreads = 128;
-  static std::size_t column_bytes(const Args& a) {
-    return static_cast<std::size_t>(a.column_rows()) * kThreads * sizeof(double);
-  }
-  static std::size_t shared_bytes(const Args& a) { return a.near != 0 ? column_bytes(a) : 0; }
-  /// Problems that a block treats side by side: as many as leave the fewest threads idle.
-  static int choose_abreast(int problems) {
-    int best = 16;
-    for (int n = 8; n > 1; n /= 2) {
-      const auto idle = [&](int wide) { return (problems + wide - 1) / wide * wide - problems; };
-      if (idle(n) < idle(best)) best = n;
-    }
-    return best;
-  }
-  FL_LANE_HD static int groups(const Args& a) { return (a.problems() + a.abreast - 1) / a.abreast; }
-  FL_LANE_HD static long blocks(const Args& a) {
-    const int bins = kThreads / a.abreast;
-    return static_cast<long>((a.shape.nbin + bins - 1) / bins) * groups(a);
-  }
-  FL_LANE_HD static int phases(const Args&) { return 1; }
-  FL_LANE_HD static void run(int, long block, int thread, const Args& a, double* shared) {
-    const int wide = a.abreast, in_order = static_cast<int>(block);
-    const int problem = in_order % groups(a) * wide + thread % wide;
-    const int bin = in_order / groups(a) * (kThreads / wide) + thread / wide;
-    if (bin >= a.shape.nbin || problem >= a.problems()) return;
-    if (a.near != 0) {
-      const int warp = thread / kWarp * a.column_rows();
-      column(problem, bin, a, shared + warp * kWarp + thread % kWarp);
-    } else {
-      column(problem, bin, a, a.work.at(static_cast<long>(bin) * a.problems() + problem, 0));
-    }
-  }
-
- private:
-  FL_LANE_HD static void column(int problem, int bin, const Args& a, double* y) {
-    const long row = bin + a.shape.margin;
-    const SweepStep s = SweepStep::of(problem, a);
-    if (s.to < 0) return;
-    const int width = 2 * a.half + 1;
-    const SweepColumn column = s.column(row, a);
-    const double *c = column.middle, *first = c - a.half * column.along;
-    lane::solve_somewhere<WarpLane, B>(
-        a.column_rows(), a.l.at(problem, row - a.half), a.inv_d.at(problem, row - a.half),
-        [=](int i) { return WarpLane(i < width ? first[i * column.along] : 0.0); }, y,
-        [=](int i, WarpLane x) { y[i * kWarp] = x.v; });
-    double e[B + 1];  // c_(m + d) . y, from the middle of c outwards
-    y += a.half * kWarp;
-    const int down = width * kWarp;
-    FL_UNROLL_ALL
-    for (int d = 0; d <= B; ++d) e[d] = c[d * down] * y[d * kWarp];
-    const double *before = c, *behind = c;
-    FL_NO_UNROLL
-    for (int g = kWarp; g <= a.half * kWarp; g += kWarp) {
-      before -= column.along;
-      behind += column.along;
-      FL_UNROLL_ALL
-      for (int d = 0; d <= B; ++d) {
-        e[d] += before[d * down] * y[d * kWarp - g];
-        e[d] += behind[d * down] * y[d * kWarp + g];
-      }
-    }
-    const double* own = a.own.at(s.to, row);
-    double m[B + 1];
-    FL_UNROLL_ALL
-    for (int d = 0; d <= B; ++d) m[d] = own[d * kWarp];
-    double* terms = s.terms(a).at(s.to, row);
-    FL_UNROLL_ALL
-    for (int d = 0; d <= B; ++d) terms[d * kWarp] = m[d] - e[d];
-  }
-};
 
 /// S = N_ii - both Schur terms, into `left`. Threads: rows by bin x padded places.
 struct SweepMergeArgs {

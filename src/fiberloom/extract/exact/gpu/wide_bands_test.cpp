@@ -8,7 +8,6 @@
 
 #include "fiberloom/extract/exact/gpu/frame.hpp"
 #include "fiberloom/extract/exact/gpu/test_card.hpp"
-#include "loom/device/emulated_launch.hpp"
 #include "loom/linalg/banded_lane.hpp"
 
 namespace fiberloom::exact::gpu {
@@ -185,106 +184,6 @@ TEST_P(WideKernels, ABandThatABlockSharesGivesWhatAThreadGives) {
   check(WideBands<32>(card_));
   check(WideBands<48>(card_));
   check(WideBands<64>(card_));
-}
-
-/// One step of both sweeps of a bundle of three fibres.
-class SweepStepOfThree {
- public:
-  static constexpr int kBin = 43, kMargin = 96, kFibers = 3;
-  SweepStepOfThree(Card& card, int band) : card_(card) {
-    a_.shape.nbin = kBin;
-    a_.shape.margin = kMargin;
-    a_.band = band;
-    a_.half = 8;
-    a_.tail = 30;
-    a_.own = filled(band + 1, 1.0, [](int f, int j, int d) {
-      return d == 0 ? 1.0 + 0.1 * f : d <= 8 ? std::sin(j + 2.0 * f) * std::pow(0.4, d) : 0.0;
-    });
-    a_.cross = filled(2 * a_.half + 1, 0.0, [](int f, int j, int k) {
-      const bool meets = std::abs(k - 8) <= 5 && j + k - 8 >= 0 && j + k - 8 < kBin;
-      return meets ? 0.2 * std::cos(3.0 * j + f) * std::pow(0.5, std::abs(k - 8)) : 0.0;
-    });
-    a_.places = {1, kFibers, card.put(std::vector<int>{kFibers}),
-                 card.put(std::vector<int>{0, 1, 2})};
-    a_.abreast = SweepTermKernel<1>::choose_abreast(a_.problems());
-    a_.cut = {3, 15, 30, 45};
-    for (Packs* p : {&a_.left, &a_.right}) *p = zeros(kFibers, band + 1);
-    a_.l = zeros(a_.problems(), band);
-    a_.inv_d = zeros(a_.problems(), 1);
-    a_.work = {card.put(std::vector<double>(static_cast<std::size_t>(
-                   Packs::size(static_cast<long>(kBin) * a_.problems(), a_.column_rows(), 1)))),
-               a_.column_rows(), 1};
-  }
-  /// What the first and the last fibre leave of the one between them.
-  template <int B>
-  std::vector<double> terms(bool wide) {
-    const DeviceKernels& k = emulated_kernels();
-    const int at = band_index(B);
-    k.sweep_factor[at](card_.stream(), a_.lanes(), a_);
-    if (wide) {
-      k.sweep_terms[at](card_.stream(), WideTermKernel<B>::blocks(a_), a_);
-    } else {
-      EmulatedRun::launch_blocks<SweepTermKernel<B>>(card_.stream(), SweepTermKernel<1>::blocks(a_),
-                                                     a_);
-    }
-    std::vector<double> all = in_grid(a_.left, 1);
-    const std::vector<double> right = in_grid(a_.right, 1);
-    all.insert(all.end(), right.begin(), right.end());
-    return all;
-  }
-
- private:
-  [[nodiscard]] static long rows() { return kBin + 2L * kMargin; }
-  Packs zeros(long lanes, int width) {
-    return {
-        card_.put(std::vector<double>(static_cast<std::size_t>(Packs::size(lanes, rows(), width)))),
-        rows(), width};
-  }
-  template <class Value>
-  Packs filled(int width, double in_margins, Value value) {
-    std::vector<double> host(static_cast<std::size_t>(Packs::size(kFibers, rows(), width)), 0.0);
-    const Packs p{host.data(), rows(), width};
-    for (int lane = 0; lane < kFibers; ++lane) {
-      for (int row = 0; row < rows(); ++row) {
-        const int bin = row - kMargin;
-        for (int k = 0; k < width; ++k) {
-          *p.at(lane, row, k) = bin >= 0 && bin < kBin ? value(lane, bin, k) : 0.0;
-        }
-        if (bin < 0 || bin >= kBin) *p.at(lane, row) = in_margins;
-      }
-    }
-    return {card_.put(host), rows(), width};
-  }
-  std::vector<double> in_grid(const Packs& p, long lane) {
-    const auto size = static_cast<std::size_t>(Packs::size(lane + 1, p.rows, p.width));
-    std::vector<double> host = card_.get(p.data, size), out;
-    const Packs there{host.data(), p.rows, p.width};
-    for (int bin = 0; bin < kBin; ++bin) {
-      for (int d = 0; d < p.width; ++d) out.push_back(*there.at(lane, kMargin + bin, d));
-    }
-    return out;
-  }
-  Card& card_;
-  SweepArgs a_{};
-};
-
-TEST_P(WideKernels, SchurTermsOneWayAreThoseOfThereAndBack) {
-  const auto check = [&]<int B>() {
-    const std::vector<double> two_ways = SweepStepOfThree(card_, B).terms<B>(false),
-                              one_way = SweepStepOfThree(card_, B).terms<B>(true);
-    double largest = 0;
-    ASSERT_EQ(two_ways.size(), one_way.size());
-    for (std::size_t i = 0; i < one_way.size(); ++i) {
-      ASSERT_NEAR(one_way[i], two_ways[i], 1e-11) << B << " " << i;
-      largest = std::max(largest, std::abs(one_way[i]));
-    }
-    EXPECT_GT(largest, 0.01);
-  };
-  check.operator()<16>();
-  check.operator()<24>();
-  check.operator()<32>();
-  check.operator()<48>();
-  check.operator()<64>();
 }
 
 INSTANTIATE_TEST_SUITE_P(Orders, WideKernels,
