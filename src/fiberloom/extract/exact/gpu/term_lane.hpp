@@ -19,10 +19,8 @@ template <int B>
 struct SweepTermKernel {
   using Args = SweepArgs;
   static constexpr int kBehind = lane::squares_of(B);  ///< of a row, behind the diagonal
-  static constexpr int kEights = B < 16    ? 4
-                                 : B == 16 ? 2
-                                           : 1,
-                       kColumns = kEights + kBehind, kMostAbreast = is_wide(B) ? 1 : 4;
+  static constexpr int kEights = is_wide(B) ? 1 : 4, kColumns = kEights + kBehind,
+                       kMostAbreast = is_wide(B) ? 1 : 4;
   static constexpr int kThreads = kWarp * kColumns;
   /// On a multiprocessor: its memory has room for no more.
   static constexpr int kBlocks = B < 64 ? 2 : 1;
@@ -47,7 +45,8 @@ struct SweepTermKernel {
           abreast(a.abreast) {}
     FL_LANE_HD static int power_of_2(int least) { return least <= 4 ? 4 : least <= 8 ? 8 : 16; }
     static constexpr int kRow = (kBehind + 2) * lane::kSquare + lane::kSide;
-    [[nodiscard]] FL_LANE_HD int rows() const { return kColumns - 1 + steps; }
+    /// Of all columns that end in the block; what others have behind is nobody's.
+    [[nodiscard]] FL_LANE_HD int rows() const { return kEights - 1 + steps; }
     [[nodiscard]] FL_LANE_HD int doubles() const {
       return rows() * kRow + kColumns * slots * lane::kSquare;
     }
@@ -105,7 +104,7 @@ struct SweepTermKernel {
     FL_UNROLL_ALL
     for (int n = 0; n < kMostAbreast; ++n)
       memory[n] = shared + (n < here ? n : here - 1) * at.doubles();
-    if (s < at.steps) next_rows(at, column, s, of_warp, memory);
+    if (s < at.steps && column + s < at.rows()) next_rows(at, column, s, of_warp, memory);
     if (s > 0 && column < kEights) add_terms(at, column, s - 1, of_warp, memory, state);
     if (s < at.steps || column >= kEights) return;
     FL_UNROLL_ALL
