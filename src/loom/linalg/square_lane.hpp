@@ -25,64 +25,66 @@ struct SquarePart {
   double v[2];
 };
 
-/// A thread of a warp that multiplies squares.
+/// A thread of a warp that multiplies squares, four columns of A with four rows of B at a time:
+/// which entries of these it must know for its part.
 struct SquareThread {
-  int row, column;  ///< of its part of a sum
 #if defined(__CUDA_ARCH__)
-  int a, b;  ///< its entries of the first half of the columns of A, of the rows of B
+  static constexpr int kOfA = 1, kOfB = 1;
+#else
+  static constexpr int kOfA = 4, kOfB = 8;
 #endif
-  FL_LANE_HD explicit SquareThread(int thread) : row(thread % 32 / 4), column(thread % 4 * 2) {
+  int row, column;  ///< of its part of a sum
+  FL_LANE_HD explicit SquareThread(int thread) : row(thread % 32 / 4), column(thread % 4 * 2) {}
+  [[nodiscard]] FL_LANE_HD int a_row(int) const { return row; }
+  [[nodiscard]] FL_LANE_HD int a_k(int n) const { return kOfA > 1 ? n : column / 2; }
+  [[nodiscard]] FL_LANE_HD int b_k(int n) const { return kOfB > 1 ? n % 4 : column / 2; }
+  [[nodiscard]] FL_LANE_HD int b_column(int n) const { return kOfB > 1 ? column + n / 4 : row; }
+
+  /// to += A B, of A(a_row(n), a_k(n)) and B(b_k(n), b_column(n)). All threads of a warp come here
+  /// together.
+  FL_LANE_HD static void add(SquarePart& to, const double (&a)[kOfA], const double (&b)[kOfB]) {
 #if defined(__CUDA_ARCH__)
-    a = square_at(row, thread % 4);
-    b = square_at(thread % 4, row);
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                 : "+d"(to.v[0]), "+d"(to.v[1])
+                 : "d"(a[0]), "d"(b[0]));
+#else
+    for (int k = 0; k < 4; ++k) {
+      to.v[0] += a[k] * b[k];
+      to.v[1] += a[k] * b[4 + k];
+    }
 #endif
   }
-
-  /// to += A B of squares in memory. All threads of a warp come here together.
+  /// to += A B of squares in memory.
   FL_LANE_HD void multiply(SquarePart& to, const double* first, const double* second) const {
-#if defined(__CUDA_ARCH__)
-    add(to, first[a], second[b]);
-    add(to, first[a ^ 4], second[b + kSquare / 2]);
-#else
-    sum(
-        to, [=, this](int k) { return first[square_at(row, k)]; }, second);
-#endif
+    add_halves(
+        to, [=, this](int n, int k) { return first[square_at(a_row(n), k)]; }, second);
   }
   /// to += A^T D B, of a diagonal D.
   FL_LANE_HD void multiply(SquarePart& to, const double* first, const double* diagonal,
                            const double* second) const {
-#if defined(__CUDA_ARCH__)
-    const double* d = diagonal + column / 2;
-    add(to, first[b] * d[0], second[b]);
-    add(to, first[b + kSquare / 2] * d[kSide / 2], second[b + kSquare / 2]);
-#else
-    sum(
-        to, [=, this](int k) { return first[square_at(k, row)] * diagonal[k]; }, second);
-#endif
+    add_halves(
+        to, [=, this](int n, int k) { return first[square_at(k, a_row(n))] * diagonal[k]; },
+        second);
   }
   FL_LANE_HD void put(SquarePart from, double* to) const {
     double* here = to + square_at(row, column);
     here[0] = from.v[0];
     here[1] = from.v[1];
   }
-#if defined(__CUDA_ARCH__)
-  /// to += A B of A 8 x 4 and B 4 x 8, of which a thread gives A(row, k) and B(k, row), k its
-  /// number in a group of four.
-  __device__ static void add(SquarePart& to, double of_a, double of_b) {
-    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-                 : "+d"(to.v[0]), "+d"(to.v[1])
-                 : "d"(of_a), "d"(of_b));
-  }
-#else
+
+ private:
   template <class A>
-  FL_LANE_HD void sum(SquarePart& to, A of_row, const double* second) const {
-    for (int k = 0; k < kSide; ++k) {
-      const double f = of_row(k);
-      to.v[0] += f * second[square_at(k, column)];
-      to.v[1] += f * second[square_at(k, column + 1)];
+  FL_LANE_HD void add_halves(SquarePart& to, A entry, const double* second) const {
+    FL_UNROLL_ALL
+    for (int half = 0; half < kSide; half += 4) {
+      double a[kOfA], b[kOfB];
+      FL_UNROLL_ALL
+      for (int n = 0; n < kOfA; ++n) a[n] = entry(n, half + a_k(n));
+      FL_UNROLL_ALL
+      for (int n = 0; n < kOfB; ++n) b[n] = second[square_at(half + b_k(n), b_column(n))];
+      add(to, a, b);
     }
   }
-#endif
 };
 
 }  // namespace loom::lane

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "fiberloom/extract/exact/gpu/pixels_lane.hpp"
+#include "loom/linalg/square_lane.hpp"
 
 namespace fiberloom::exact::gpu {
 
@@ -13,46 +14,121 @@ struct AssembleArgs {
   SpotStore store;
   NormalView n;
   int first_bundle, own_band;  ///< of the store; most bins apart that spots of a fibre meet
-  int pair, offset, count;  ///< of ProductKernel: fibres f and f + pair, bin offsets from `offset`
-  int tiles;                ///< of TileKernel: those of a fibre
+  int pair;                    ///< of ProductKernel: fibres f and f + pair
+  int tiles;                   ///< of TileKernel: those of a fibre
+
+  /// Eights of bins that spots of eight bins meet: as many on either side, or behind their own.
+  [[nodiscard]] FL_LANE_HD int eights_beside(bool coupling) const {
+    return lane::squares_of(coupling ? shape.cross_band : own_band);
+  }
+  [[nodiscard]] FL_LANE_HD int eights_met(bool coupling) const {
+    return 1 + eights_beside(coupling) * (coupling ? 2 : 1);
+  }
+  /// Of those the nearest first, which have the longest sums: 0, -1, 1, ...
+  FL_LANE_HD static int eight_met(int item, bool coupling) {
+    return !coupling ? item : (item & 1) != 0 ? -(item + 1) / 2 : item / 2;
+  }
+  [[nodiscard]] FL_LANE_HD int inside(int bin) const {
+    return bin < 0 ? 0 : bin < store.nbin ? bin : store.nbin - 1;
+  }
+  /// What a thread has of the products of bins from `first` with those from `other`.
+  FL_LANE_HD void put(lane::SquareThread thread, lane::SquarePart sum, int fiber, int between,
+                      int first, int other) const {
+    const int bin = first + thread.row;
+    if (bin >= store.nbin) return;
+    const int band = between == 0 ? own_band : shape.cross_band;
+    const int before = between == 0 ? 0 : band;
+    double* to = (between == 0 ? n.own : n.cross[between - 1]).at(fiber, bin + shape.margin);
+    FL_UNROLL_ALL
+    for (int i = 0; i < 2; ++i) {
+      const int offset = other + thread.column + i - bin;
+      if (offset >= -before && offset <= band) to[(before + offset) * kWarp] = sum.v[i];
+    }
+  }
 };
 
-/// Sum over the pixels that two stamps share of left(pixel) right(pixel); the left one's corner
-/// minus the other's is (dx, dy). Two rows side by side, and several of their pixels are asked for
-/// before any is used.
-template <class Left, class Right>
-FL_LANE_HD inline double overlap_sum(int nx, int ny, int dx, int dy, Left left, Right right) {
-  constexpr int kAtOnce = 4;
-  const int r0 = dy < 0 ? -dy : 0, r1 = dy > 0 ? ny - dy : ny;
-  const int c0 = dx < 0 ? -dx : 0, c1 = dx > 0 ? nx - dx : nx;
-  double sum[2] = {0.0, 0.0};
-  for (int r = r0; r < r1; r += 2) {
-    const bool both = r + 1 < r1;
-    const int one = r * nx, other = (r + dy) * nx + dx, next = both ? nx : 0;
-    double l[2][kAtOnce], m[2][kAtOnce], row[2] = {0.0, 0.0};  // without another: the first twice
-    const auto add = [&](int c, auto is_there) {
-      FL_UNROLL_ALL
-      for (int i = 0; i < kAtOnce; ++i) {
-        FL_UNROLL_ALL
-        for (int k = 0; k < 2; ++k) {
-          const bool there = is_there(i);
-          l[k][i] = there ? left(one + k * next + c + i) : 0.0;
-          m[k][i] = there ? right(other + k * next + c + i) : 0.0;
-        }
-      }
-      FL_UNROLL_ALL
-      for (int i = 0; i < kAtOnce; ++i) {
-        row[0] += l[0][i] * m[0][i];
-        row[1] += l[1][i] * m[1][i];
-      }
-    };
-    int c = c0;
-    for (; c + kAtOnce <= c1; c += kAtOnce) add(c, [](int) { return true; });
-    if (c < c1) add(c, [=](int i) { return c + i < c1; });
-    sum[0] += row[0];
-    sum[1] += both ? row[1] : 0.0;
+/// First and last corners of the spots of eight bins, of which those outside the grid have the
+/// nearest one's.
+struct Corners {
+  int x0, y0, x1, y1;
+  FL_LANE_HD static Corners of(const AssembleArgs& a, int fiber, int first_bin) {
+    Corners c{};
+    for (int i = 0; i < lane::kSide; ++i) {
+      const long at = a.trace.at(fiber, a.inside(first_bin + i));
+      const int x = a.trace.x0[at], y = a.trace.y0[at];
+      c.x0 = i == 0 || x < c.x0 ? x : c.x0;
+      c.y0 = i == 0 || y < c.y0 ? y : c.y0;
+      c.x1 = i == 0 || x > c.x1 ? x : c.x1;
+      c.y1 = i == 0 || y > c.y1 ? y : c.y1;
+    }
+    return c;
   }
-  return sum[0] + sum[1];
+};
+
+/// Which of kRows rows, and of kAcross columns four apart, a spot of nx x ny pixels has: bits from
+/// 1 on, since to ask for bit 0 takes a card three instructions, and all bits or none.
+struct SpotPart {
+  static constexpr int kRows = 28, kAcross = 3;
+  unsigned rows, columns[kAcross];
+  FL_LANE_HD static SpotPart of(int row, int column, int nx, int ny, bool live) {
+    const int begin = row < 0 ? -row : 0, end = ny - row < kRows ? ny - row : kRows;
+    SpotPart p{live && end > begin ? ~0U >> (32 - (end - begin)) << (begin + 1) : 0U, {}};
+    FL_UNROLL_ALL
+    for (int c = 0; c < kAcross; ++c)
+      p.columns[c] = static_cast<unsigned>(column + 4 * c) < static_cast<unsigned>(nx) ? ~0U : 0U;
+    return p;
+  }
+  [[nodiscard]] FL_LANE_HD bool has(int i, int c) const {
+    return (rows & columns[c] & (2U << i)) != 0;
+  }
+};
+
+/// Sums over pixels of left(bin, pixel) right(bin, pixel), of eight bins with eight: four rows of
+/// the CCD and the columns of both, then the next four. at(bin, x, y) begins at a pixel: value(i,
+/// c) is i rows and 4 c columns behind, 0 outside the spot, and next() goes on by four rows.
+template <class Left, class Right>
+FL_LANE_HD inline lane::SquarePart spot_products(lane::SquareThread thread, int nx, int ny,
+                                                 const Corners& l, const Corners& r,
+                                                 const Left& left, const Right& right) {
+  constexpr int kAcross = SpotPart::kAcross;
+  const int x_begin = l.x0 > r.x0 ? l.x0 : r.x0, x_end = (l.x1 < r.x1 ? l.x1 : r.x1) + nx;
+  const int y_begin = l.y0 > r.y0 ? l.y0 : r.y0, y_end = (l.y1 < r.y1 ? l.y1 : r.y1) + ny;
+  using Thread = lane::SquareThread;
+  lane::SquarePart sum[2]{};
+  for (int x = x_begin; x < x_end; x += 4 * kAcross) {
+    for (int first = y_begin; first < y_end; first += SpotPart::kRows) {
+      typename Left::Pixel from_left[Thread::kOfA];
+      typename Right::Pixel from_right[Thread::kOfB];
+      FL_UNROLL_ALL
+      for (int n = 0; n < Thread::kOfA; ++n)
+        from_left[n] = left.at(thread.a_row(n), x + thread.a_k(n), first);
+      FL_UNROLL_ALL
+      for (int n = 0; n < Thread::kOfB; ++n)
+        from_right[n] = right.at(thread.b_column(n), x + thread.b_k(n), first);
+      const int most = first + SpotPart::kRows, end = y_end < most ? y_end : most;
+      FL_NO_UNROLL
+      for (int y = first; y < end; y += 4) {
+        FL_UNROLL_ALL
+        for (int c = 0; c < kAcross; ++c) {
+          if (x + 4 * c >= x_end) continue;
+          FL_UNROLL_ALL
+          for (int i = 0; i < 4; ++i) {
+            double a[Thread::kOfA], b[Thread::kOfB];
+            FL_UNROLL_ALL
+            for (int n = 0; n < Thread::kOfA; ++n) a[n] = from_left[n].value(i, c);
+            FL_UNROLL_ALL
+            for (int n = 0; n < Thread::kOfB; ++n) b[n] = from_right[n].value(i, c);
+            Thread::add(sum[i % 2], a, b);
+          }
+        }
+        FL_UNROLL_ALL
+        for (int n = 0; n < Thread::kOfA; ++n) from_left[n].next();
+        FL_UNROLL_ALL
+        for (int n = 0; n < Thread::kOfB; ++n) from_right[n].next();
+      }
+    }
+  }
+  return {{sum[0].v[0] + sum[1].v[0], sum[0].v[1] + sum[1].v[1]}};
 }
 
 /// y = (A^T W p) and phi = (A^T [w > 0]), where there are no tiles: the same sums as TileKernel's,
@@ -82,46 +158,73 @@ struct WeighKernel {
   }
 };
 
-/// One product, straight from the store: what TileKernel leaves. Threads: count x store.count x
-/// store.pitch.
+/// Products straight from the store: what TileKernel leaves. A warp: eight bins of a fibre with
+/// eight that they meet.
 struct ProductKernel {
   using Args = AssembleArgs;
-  FL_LANE_HD static void run(long thread, const Args& a) {
-    const long each = a.store.count * a.store.pitch;
-    const auto [fiber, bin, outside] = SpotThread::of(thread % each, a.store);
-    const int offset = a.offset + static_cast<int>(thread / each);
-    if (outside) return;
-    const int other = fiber + a.pair, k = bin + offset, nx = a.store.nx;
-    const long at = a.trace.at(fiber, bin);
-    double sum = 0;
-    if ((a.pair == 0 || a.shape.neighbours(fiber, other)) && k >= 0 && k < a.store.nbin &&
-        a.trace.live[at] && a.trace.live[a.trace.at(other, k)]) {
-      const long there = a.trace.at(other, k);
-      const int x0 = a.trace.x0[at], y0 = a.trace.y0[at];
-      const HalvedDoubles& pixels = a.store.pixels;
-      const long spot = a.store.at(0, bin, fiber), met = a.store.at(0, k, other);
-      const double scale = *a.store.scale_at(bin, fiber), met_scale = *a.store.scale_at(k, other);
-      const long step = a.store.step();
-      sum = overlap_sum(
-          nx, a.store.ny, x0 - a.trace.x0[there], y0 - a.trace.y0[there],
-          [&](int p) {
-            return a.ccd.weight(x0 + p % nx, y0 + p / nx) * (pixels.at(spot + p * step) * scale);
-          },
-          [&](int p) { return pixels.at(met + p * step) * met_scale; });
-    }
-    if (a.pair == 0) {
-      *a.n.own.at(fiber, bin + a.shape.margin, offset) = sum;
-    } else {
-      *a.n.cross[a.pair - 1].at(fiber, bin + a.shape.margin, a.shape.cross_band + offset) = sum;
-    }
+  static long threads(const Args& a) {
+    return static_cast<long>(kWarp) * a.eights_met(a.pair > 0) * a.store.count *
+           lane::squares_of(a.store.nbin);
   }
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const int eights = lane::squares_of(a.store.nbin), warp = static_cast<int>(thread / kWarp);
+    const int first = warp % eights * lane::kSide;
+    const int fiber = a.store.first + warp / eights % a.store.count, other = fiber + a.pair;
+    const int item = warp / eights / a.store.count;
+    const int met = first + Args::eight_met(item, a.pair > 0) * lane::kSide;
+    const lane::SquareThread mine(static_cast<int>(thread % kWarp));
+    lane::SquarePart sum{};
+    if (a.pair == 0 || a.shape.neighbours(fiber, other)) {
+      sum = spot_products(mine, a.store.nx, a.store.ny, Corners::of(a, fiber, first),
+                          Corners::of(a, other, met), Spots<true>{a, fiber, first},
+                          Spots<false>{a, other, met});
+    }
+    a.put(mine, sum, fiber, a.pair, first, met);
+  }
+
+ private:
+  template <bool Weighted>
+  struct Spots {
+    const Args& a;
+    int fiber, first;
+    struct Pixel {
+      const Args* a;
+      SpotPart part;
+      long spot;
+      double scale;
+      int x, y;  ///< on the CCD
+      [[nodiscard]] FL_LANE_HD double value(int i, int c) const {
+        if (!part.has(i, c)) return 0.0;
+        const long at = spot + (i * a->store.nx + 4 * c) * a->store.step();
+        const double v = a->store.pixels.at(at) * scale;
+        return Weighted ? a->ccd.weight(x + 4 * c, y + i) * v : v;
+      }
+      FL_LANE_HD void next() {
+        y += 4;
+        spot += 4 * a->store.nx * a->store.step();
+        part.rows >>= 4;
+      }
+    };
+    [[nodiscard]] FL_LANE_HD Pixel at(int i, int x, int y) const {
+      const int bin = a.inside(first + i), nx = a.store.nx;
+      const int row = y - a.trace.y0[a.trace.at(fiber, bin)];
+      const int column = x - a.trace.x0[a.trace.at(fiber, bin)];
+      return {&a,
+              SpotPart::of(row, column, nx, a.store.ny, bin == first + i),
+              a.store.at(row * nx + column, bin, fiber),
+              *a.store.scale_at(bin, fiber),
+              x,
+              y};
+    }
+  };
 };
 
 /// What the threads of a block of TileKernel share, of spots of nx x ny pixels.
 inline std::size_t tile_bytes(int core, int halo, int nx, int ny) {
   const auto all = static_cast<std::size_t>(core + 2 * halo), c = static_cast<std::size_t>(core),
              rows = static_cast<std::size_t>(ny), pixels = static_cast<std::size_t>(nx) * rows;
-  return (pixels * (all + c) + 2 * rows * c) * sizeof(double) + 2 * (all + c) * sizeof(int);
+  return (pixels * (all + c) + 2 * rows * c) * sizeof(double) +
+         (all + c) * (2 * sizeof(int) + sizeof(Corners) / lane::kSide);
 }
 
 /// All products of a tile of bins of a fibre with itself and with the next one, right sides and
@@ -135,23 +238,65 @@ template <int kCore, int kHalo>
 struct TileKernel {
   using Args = AssembleArgs;
   static constexpr int kWidth = kCore + 2 * kHalo;
-  static constexpr int kThreads = 256, kSteps = 4;
-  /// Memory of a block: spots of a fibre, weighted spots of the core, sums of their rows, corners.
-  struct Shared {
-    double* memory;  ///< offsets from it and no pointers, which would not be seen to be shared
-    int pixels, rows;
-    FL_LANE_HD Shared(double* block, const Args& a)
-        : memory(block), pixels(a.store.nx * a.store.ny), rows(a.store.ny) {}
-    [[nodiscard]] FL_LANE_HD double* spot() const { return memory; }
-    [[nodiscard]] FL_LANE_HD double* weighted() const { return memory + pixels * kWidth; }
-    [[nodiscard]] FL_LANE_HD double* row_y() const { return weighted() + pixels * kCore; }
-    [[nodiscard]] FL_LANE_HD double* row_phi() const { return row_y() + rows * kCore; }
-    [[nodiscard]] FL_LANE_HD int* x0() const {
-      return reinterpret_cast<int*>(row_phi() + rows * kCore);
+  /// A thread weighs one row of a spot at a time: of DESI's 17 x 16 none twice.
+  static constexpr int kThreads = kWidth > 72 ? 320 : 288, kSteps = 4;
+  static constexpr int kBlocks = kWidth > 72 ? 1 : kWidth > 32 ? 2 : 3;  ///< its memory allows
+  static constexpr int kEights = kCore / lane::kSide;
+
+  /// `kPitch` neighbouring bins' spots in the block's memory, by pixel. Offsets from it and no
+  /// pointers, which would not be seen to be shared.
+  template <int kPitch>
+  struct Spots {
+    double* memory;
+    Corners* eights;
+    int *x0, *y0;
+    int nx, ny, first = 0;  ///< bin that at(0, ...) asks for
+    /// What a warp asks for at once, four pixels of a row of eight bins, lies in different banks.
+    FL_LANE_HD static int place(int pixel, int bin) {
+      return pixel * kPitch + (bin ^ (kPitch % 16 == 0 ? (pixel & 3) << 2 : (pixel & 2) << 1));
     }
-    [[nodiscard]] FL_LANE_HD int* y0() const { return x0() + kWidth; }
-    [[nodiscard]] FL_LANE_HD int* weighted_x0() const { return y0() + kWidth; }
-    [[nodiscard]] FL_LANE_HD int* weighted_y0() const { return weighted_x0() + kCore; }
+    struct Pixel {
+      const double* here[4];
+      int four;
+      SpotPart part;
+      [[nodiscard]] FL_LANE_HD double value(int i, int c) const {
+        return part.has(i, c) ? here[i][4 * c * kPitch] : 0.0;
+      }
+      FL_LANE_HD void next() {
+        part.rows >>= 4;
+        FL_UNROLL_ALL
+        for (int i = 0; i < 4; ++i) here[i] += four;
+      }
+    };
+    [[nodiscard]] FL_LANE_HD Pixel at(int i, int x, int y) const {
+      const int bin = first + i, column = x - x0[bin], row = y - y0[bin];
+      Pixel p{{}, 4 * nx * kPitch, SpotPart::of(row, column, nx, ny, true)};
+      FL_UNROLL_ALL
+      for (int r = 0; r < 4; ++r) p.here[r] = memory + place((row + r) * nx + column, bin);
+      return p;
+    }
+    [[nodiscard]] FL_LANE_HD Spots from(int bin) const {
+      Spots s = *this;
+      s.first = bin;
+      return s;
+    }
+  };
+  /// Memory of a block: spots of a fibre, weighted spots of the core, sums of their rows.
+  struct Shared {
+    Spots<kWidth> spots;
+    Spots<kCore> weighted;
+    double *row_y, *row_phi;
+    FL_LANE_HD Shared(double* block, const Args& a) {
+      const int nx = a.store.nx, ny = a.store.ny;
+      double* core = block + nx * ny * kWidth;
+      row_y = core + nx * ny * kCore;
+      row_phi = row_y + ny * kCore;
+      auto* eights = reinterpret_cast<Corners*>(row_phi + ny * kCore);
+      int* ints = reinterpret_cast<int*>(eights + (kWidth + kCore) / lane::kSide);
+      spots = {block, eights, ints, ints + kWidth, nx, ny};
+      ints += 2 * kWidth;
+      weighted = {core, eights + kWidth / lane::kSide, ints, ints + kCore, nx, ny};
+    }
   };
   static std::size_t shared_bytes(const Args& a) {
     return tile_bytes(kCore, kHalo, a.store.nx, a.store.ny);
@@ -195,15 +340,15 @@ struct TileKernel {
   FL_LANE_HD static void load(const Shared& s, int fiber, int first_bin, int thread,
                               const Args& a) {
     constexpr int kAtOnce = 12;
-    constexpr int kRows = kThreads / kWidth;
-    const int i = thread % kWidth, wanted = first_bin - kHalo + i;
-    if (thread >= kRows * kWidth) return;
-    const bool there = wanted >= 0 && wanted < a.store.nbin;
-    const int bin = there ? wanted : first_bin;
-    const double scale = there ? *a.store.scale_at(bin, fiber) : 0.0;
-    HalvedDoubles from = a.store.pixels.from(a.store.at(thread / kWidth, bin, fiber));
+    constexpr int kRows = kThreads / kWidth / 4 * 4;
+    static_assert(kRows > 0);  // of four each: a thread's pixels have one place among the banks
+    const int i = thread % kWidth, wanted = first_bin - kHalo + i, pixel = thread / kWidth;
+    if (pixel >= kRows) return;
+    const int bin = a.inside(wanted), pixels = a.store.nx * a.store.ny;
+    const double scale = bin == wanted ? *a.store.scale_at(bin, fiber) : 0.0;
+    HalvedDoubles from = a.store.pixels.from(a.store.at(pixel, bin, fiber));
     const long stride = kRows * a.store.step();
-    double* to = s.spot() + thread / kWidth * kWidth + i;
+    double* to = s.spots.memory + s.spots.place(pixel, i);
     const auto some = [&](int n) {
       std::uint32_t high[kAtOnce] = {}, low[kAtOnce] = {};
       FL_UNROLL_ALL
@@ -220,29 +365,34 @@ struct TileKernel {
       }
       to += kAtOnce * kRows * kWidth;
     };
-    int left = (s.pixels - thread / kWidth + kRows - 1) / kRows;
+    int left = (pixels - pixel + kRows - 1) / kRows;
     for (; left >= kAtOnce; left -= kAtOnce) some(kAtOnce);
     some(left);
-    if (thread >= kWidth) return;
-    s.x0()[i] = there ? a.trace.x0[a.trace.at(fiber, bin)] : 0;
-    s.y0()[i] = there ? a.trace.y0[a.trace.at(fiber, bin)] : 0;
+    if (pixel > 0) return;
+    s.spots.x0[i] = a.trace.x0[a.trace.at(fiber, bin)];
+    s.spots.y0[i] = a.trace.y0[a.trace.at(fiber, bin)];
+    if (i % lane::kSide == 0) s.spots.eights[i / lane::kSide] = Corners::of(a, fiber, wanted);
   }
   /// A thread: a bin of the core and a row of its pixels.
   template <class T>
   FL_LANE_HD static void weigh(const Shared& s, const T* image, const T* ivar, int fiber,
                                int first_bin, int thread, const Args& a) {
-    constexpr int kAtOnce = 6;
+    constexpr int kAtOnce = 12;
     const int nx = a.store.nx;
-    for (int e = thread; e < s.rows * kCore; e += kThreads) {
+    for (int e = thread; e < a.store.ny * kCore; e += kThreads) {
       const int i = e % kCore, r = e / kCore, mine = i + kHalo, bin = first_bin + i;
-      const int x0 = s.x0()[mine], y0 = s.y0()[mine];
+      const int x0 = s.spots.x0[mine], y0 = s.spots.y0[mine];
       const bool counts = bin < a.store.nbin && a.trace.live[a.trace.at(fiber, bin)] != 0 &&
                           a.ccd.inside(0, y0 + r);
       const int begin = x0 < 0 ? -x0 : 0;  // columns on the CCD
       const int end = !counts ? 0 : x0 + nx > a.ccd.nx ? a.ccd.nx - x0 : nx;
       unsigned at = a.ccd.index(x0, y0 + r);
-      const double* spot = s.spot() + r * nx * kWidth + mine;
-      double* weighted = s.weighted() + r * nx * kCore + i;
+      int spot[4], weighted[4];
+      FL_UNROLL_ALL
+      for (int k = 0; k < 4; ++k) {
+        spot[k] = s.spots.place(r * nx + k, mine);
+        weighted[k] = s.weighted.place(r * nx + k, i);
+      }
       double y = 0, phi = 0;
       for (int c = 0; c < nx; c += kAtOnce) {
         T weight[kAtOnce], pixel[kAtOnce];
@@ -257,52 +407,53 @@ struct TileKernel {
         for (int k = 0; k < kAtOnce; ++k) {
           if (c + k >= nx) continue;
           const bool good = weight[k] > 0;  // else the pixel may be no number
-          const double v = spot[k * kWidth], wv = static_cast<double>(weight[k]) * v;
-          weighted[k * kCore] = wv;
+          const double v = s.spots.memory[spot[k % 4] + k / 4 * 4 * kWidth];
+          const double wv = static_cast<double>(weight[k]) * v;
+          s.weighted.memory[weighted[k % 4] + k / 4 * 4 * kCore] = wv;
           y += wv * static_cast<double>(good ? pixel[k] : T{0});
           phi += v * (good ? 1.0 : 0.0);
         }
-        spot += kAtOnce * kWidth;
-        weighted += kAtOnce * kCore;
+        FL_UNROLL_ALL
+        for (int k = 0; k < 4; ++k) {
+          spot[k] += kAtOnce * kWidth;
+          weighted[k] += kAtOnce * kCore;
+        }
       }
-      s.row_y()[e] = y;
-      s.row_phi()[e] = phi;
+      s.row_y[e] = y;
+      s.row_phi[e] = phi;
       if (r > 0) continue;
-      s.weighted_x0()[i] = x0;
-      s.weighted_y0()[i] = y0;
+      s.weighted.x0[i] = x0;
+      s.weighted.y0[i] = y0;
+      if (i % lane::kSide == 0)
+        s.weighted.eights[i / lane::kSide] = s.spots.eights[mine / lane::kSide];
     }
   }
   FL_LANE_HD static void add_rows(const Shared& s, int fiber, int first_bin, int thread,
                                   const Args& a) {
     if (thread >= kCore || first_bin + thread >= a.store.nbin) return;
     double y = 0, phi = 0;
-    for (int r = 0; r < s.rows; ++r) {
-      y += s.row_y()[r * kCore + thread];
-      phi += s.row_phi()[r * kCore + thread];
+    for (int r = 0; r < a.store.ny; ++r) {
+      y += s.row_y[r * kCore + thread];
+      phi += s.row_phi[r * kCore + thread];
     }
     const long row = first_bin + thread + a.shape.margin;
     *a.n.rhs.at(fiber, row) = y;
     *a.n.phi.at(fiber, row) = phi;
   }
   /// Of the weighted spots, which are `fiber`'s, with those that are there: its own, or the next
-  /// one's. Neighbouring threads: neighbouring bins. The longest sums first.
+  /// one's. A warp: eight bins with eight; the longest sums first.
   FL_LANE_HD static void multiply(const Shared& s, int fiber, bool coupling, int first_bin,
                                   int thread, const Args& a) {
-    const int items = coupling ? 2 * a.shape.cross_band + 1 : a.own_band + 1;
-    for (int task = thread; task < items * kCore; task += kThreads) {
-      const int item = task / kCore, i = task % kCore, bin = first_bin + i;
-      if (bin >= a.store.nbin) continue;
-      // offset 0, -1, 1, ... of the couplings
-      const int offset = !coupling ? item : (item & 1) != 0 ? -(item + 1) / 2 : item / 2;
-      const int other = i + kHalo + offset;
-      const double *left = s.weighted() + i, *right = s.spot() + other;
-      const double sum = overlap_sum(
-          a.store.nx, a.store.ny, s.weighted_x0()[i] - s.x0()[other],
-          s.weighted_y0()[i] - s.y0()[other], [&](int p) { return left[p * kCore]; },
-          [&](int p) { return right[p * kWidth]; });
-      const long row = bin + a.shape.margin;
-      *(coupling ? a.n.cross[0].at(fiber, row, a.shape.cross_band + offset)
-                 : a.n.own.at(fiber, row, offset)) = sum;
+    const lane::SquareThread mine(thread);
+    const int tasks = a.eights_met(coupling) * kEights;
+    for (int task = thread / kWarp; task < tasks; task += kThreads / kWarp) {
+      const int first = task % kEights * lane::kSide;
+      const int met = first + Args::eight_met(task / kEights, coupling) * lane::kSide;
+      const int other = met + kHalo;
+      const lane::SquarePart sum = spot_products(
+          mine, a.store.nx, a.store.ny, s.weighted.eights[first / lane::kSide],
+          s.spots.eights[other / lane::kSide], s.weighted.from(first), s.spots.from(other));
+      a.put(mine, sum, fiber, coupling ? 1 : 0, first_bin + first, first_bin + met);
     }
   }
 };

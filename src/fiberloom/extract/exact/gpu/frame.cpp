@@ -285,9 +285,10 @@ void DeviceFrame::assemble() {
   add_prior();
 }
 
-/// In tiles where a block's memory holds one, else product by product; second neighbours always so.
+/// In tiles where a block's memory holds one, else straight from the store; second neighbours
+/// always so.
 void DeviceFrame::multiply(const SpotStore& store, int first, int last) {
-  AssembleArgs args{shape_, trace_, ccd_, store, n_, first, p_.own_band, 0, 0, 0, 0};
+  AssembleArgs args{shape_, trace_, ccd_, store, n_, first, p_.own_band, 0, 0};
   const int shape = tile_shape(std::max(p_.own_band, p_.cross_band), store, shared_bytes_);
   const bool tiles = shape < kTileShapes;
   if (tiles) {
@@ -296,11 +297,8 @@ void DeviceFrame::multiply(const SpotStore& store, int first, int last) {
   } else {
     k_->weigh(*stream_, store.step(), args);
   }
-  for (args.pair = tiles ? 2 : 0; args.pair <= p_.reach; ++args.pair) {
-    args.offset = args.pair == 0 ? 0 : -p_.cross_band;
-    const int count = (args.pair == 0 ? p_.own_band : p_.cross_band) - args.offset + 1;
-    k_->product(*stream_, count * store.step(), args);
-  }
+  for (args.pair = tiles ? 2 : 0; args.pair <= p_.reach; ++args.pair)
+    k_->product(*stream_, ProductKernel::threads(args), args);
 }
 
 void DeviceFrame::diagnose() {

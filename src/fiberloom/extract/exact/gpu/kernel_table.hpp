@@ -45,7 +45,7 @@ void fill_bands(DeviceKernels& k) {
 template <class Run, std::size_t... I>
 void fill_tiles(DeviceKernels& k, std::index_sequence<I...>) {
   ((k.tiles[I] =
-        &Run::template launch_blocks<TileKernel<kDeviceTiles[I].core, kDeviceTiles[I].halo>>),
+        &Run::template launch_crowd<TileKernel<kDeviceTiles[I].core, kDeviceTiles[I].halo>>),
    ...);
 }
 
