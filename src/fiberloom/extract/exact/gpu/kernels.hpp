@@ -2,7 +2,6 @@
 // The device kernels as a table of launchers, one table a body: CUDA or the CPU in its place.
 #pragma once
 
-#include "fiberloom/extract/exact/gpu/assemble_lane.hpp"
 #include "fiberloom/extract/exact/gpu/fit_lane.hpp"
 #include "fiberloom/extract/exact/gpu/leave_lane.hpp"
 #include "fiberloom/extract/exact/gpu/prior_lane.hpp"
@@ -10,6 +9,7 @@
 #include "fiberloom/extract/exact/gpu/solve_lane.hpp"
 #include "fiberloom/extract/exact/gpu/stamp_lane.hpp"
 #include "fiberloom/extract/exact/gpu/term_lane.hpp"
+#include "fiberloom/extract/exact/gpu/tile_lane.hpp"
 #include "fiberloom/extract/exact/gpu/wide_kernels_lane.hpp"
 #include "loom/device/device.hpp"
 
