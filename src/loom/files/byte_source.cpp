@@ -109,8 +109,12 @@ std::shared_ptr<const ByteSource> ByteSource::open(const std::string& path, Exec
   file->read(0, magic);
   if (!is_gzip(magic)) return file;
   Buffer<std::uint8_t> packed(static_cast<std::size_t>(file->size()));
-  file->read(0, {packed.data(), packed.size()});
   const std::span<const std::uint8_t> bytes(packed.data(), packed.size());
+  // by all threads, too: half of it is the kernel's clearing of fresh pages
+  run_in_parts(executor != nullptr ? *executor : serial_executor(), packed.size(), kLeastPart,
+               [&](std::size_t first, std::size_t n) {
+                 file->read(first, {packed.data() + first, n});
+               });
   if (executor != nullptr) {
     if (auto pieces = parallel_gunzip(bytes, kMaxUnpacked, *executor))
       return std::make_shared<MemorySource>(path, std::move(*pieces));

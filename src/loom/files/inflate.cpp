@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "loom/simd/isa_tables.hpp"
 
@@ -29,22 +30,34 @@ constexpr std::array<std::uint16_t, 30> kDistanceBase{
 constexpr std::array<std::uint8_t, 19> kOrder{16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                               11, 4,  12, 3, 13, 2, 14, 1, 15};
 
-std::uint32_t length_entry(unsigned symbol) {
-  if (symbol < kEndSymbol) return kLiteral | symbol << kValueShift;
-  if (symbol == kEndSymbol) return kBlockEnd;
-  const unsigned i = symbol - kEndSymbol - 1;
-  if (i >= 29) return 0;
-  return static_cast<std::uint32_t>(kLengthBase.at(i)) << kValueShift |
-         static_cast<std::uint32_t>(kLengthMore.at(i)) << kMoreShift;
-}
+// What stands in a table for each symbol, but for the bits of its code. Made once: a frame has
+// thousands of blocks, and their tables were a sixteenth of unpacking it.
+constexpr auto kLengthEntries = [] {
+  std::array<std::uint32_t, kSymbols> out{};
+  for (std::uint32_t symbol = 0; symbol < kEndSymbol; ++symbol)
+    out.at(symbol) = kLiteral | symbol << kValueShift;
+  out.at(kEndSymbol) = kBlockEnd;
+  for (unsigned i = 0; i < 29; ++i) {
+    out.at(kEndSymbol + 1 + i) = static_cast<std::uint32_t>(kLengthBase.at(i)) << kValueShift |
+                                 static_cast<std::uint32_t>(kLengthMore.at(i)) << kMoreShift;
+  }
+  return out;
+}();
 
-std::uint32_t distance_entry(unsigned symbol) {
-  if (symbol >= kDistanceBase.size()) return 0;
-  const unsigned more = symbol < 4 ? 0 : symbol / 2 - 1;
-  return static_cast<std::uint32_t>(kDistanceBase.at(symbol)) << kValueShift | more << kMoreShift;
-}
+constexpr auto kDistanceEntries = [] {
+  std::array<std::uint32_t, 32> out{};
+  for (unsigned i = 0; i < kDistanceBase.size(); ++i) {
+    const unsigned more = i < 4 ? 0 : i / 2 - 1;
+    out.at(i) = static_cast<std::uint32_t>(kDistanceBase.at(i)) << kValueShift | more << kMoreShift;
+  }
+  return out;
+}();
 
-std::uint32_t plain_entry(unsigned symbol) { return kLiteral | symbol << kValueShift; }
+constexpr auto kPlainEntries = [] {
+  std::array<std::uint32_t, kOrder.size()> out{};
+  for (std::uint32_t i = 0; i < out.size(); ++i) out.at(i) = kLiteral | i << kValueShift;
+  return out;
+}();
 
 enum class Gaps { kNone, kOneCode };  ///< may codes be left over where there is one or none?
 
@@ -63,46 +76,55 @@ bool count_codes(std::span<const std::uint8_t> lengths, Gaps gaps,
          (gaps == Gaps::kOneCode && (codes == 0 || (codes == 1 && count[1] == 1)));
 }
 
-unsigned reversed(unsigned code, unsigned n) {
-  unsigned out = 0;
-  for (; n > 0; --n, code >>= 1) out = out << 1 | (code & 1);
-  return out;
+/// The code of n bits behind this one, both with their last bit first: one is added from the top.
+/// Behind the code of the same bits and a zero more stands the same number.
+unsigned next_code(unsigned code, unsigned n) {
+  const unsigned bit = std::bit_floor(code ^ ((1U << n) - 1));
+  return (code & (bit - 1)) | bit;
 }
 
 /// The table of canonical codes (RFC 1951, 3.2.2): 2^width entries, then the subtables of longer
-/// codes. count_codes() has found the lengths possible.
-template <class Entry>
+/// codes. count_codes() has found the lengths possible. From short codes to long ones: a table of
+/// one bit more is twice that of before with the new codes in it.
 void fill_table(std::span<const std::uint8_t> lengths,
-                const std::array<unsigned, kLongest + 1>& count, unsigned width, Entry entry,
-                std::vector<std::uint32_t>& table) {
-  table.assign(std::size_t{1} << width, 0);
-  std::array<unsigned, kLongest + 2> next{};
-  for (unsigned n = 1; n <= kLongest; ++n) next.at(n + 1) = (next.at(n) + count.at(n)) << 1;
+                const std::array<unsigned, kLongest + 1>& count, unsigned width,
+                std::span<const std::uint32_t> entries, std::vector<std::uint32_t>& table) {
+  std::array<std::uint16_t, kSymbols> order{};
+  std::array<unsigned, kLongest + 2> place{};
+  for (unsigned n = 1; n <= kLongest; ++n) place.at(n + 1) = place.at(n) + count.at(n);
+  for (unsigned symbol = 0; symbol < lengths.size(); ++symbol) {
+    if (lengths[symbol] != 0)
+      order.at(place.at(lengths[symbol])++) = static_cast<std::uint16_t>(symbol);
+  }
   unsigned longest = kLongest;
   while (longest > 1 && count.at(longest) == 0) --longest;
   // all subtables have the bits of the longest code: few codes are longer than a table is wide
   const unsigned more = longest > width ? longest - width : 0;
-  for (unsigned symbol = 0; symbol < lengths.size(); ++symbol) {
-    const unsigned n = lengths[symbol];
-    if (n == 0) continue;
-    const unsigned code = reversed(next.at(n)++, n);
-    std::uint32_t what = entry(symbol);
-    if (what != 0) what |= n;
-    if (n <= width) {
-      for (std::size_t i = code; i < std::size_t{1} << width; i += std::size_t{1} << n)
-        table[i] = what;
-      continue;
+  table.resize(std::size_t{1} << width);
+  table[0] = 0;
+  const std::uint16_t* symbol = order.data();
+  unsigned code = 0;
+  for (unsigned n = 1; n <= std::max(longest, width); ++n) {
+    const std::size_t half = std::size_t{1} << (n - 1);
+    if (n <= width) std::copy_n(table.begin(), half, table.begin() + static_cast<long>(half));
+    for (unsigned left = count.at(n); left > 0; --left, code = next_code(code, n)) {
+      std::uint32_t what = entries[*symbol++];
+      if (what != 0) what |= n;
+      if (n <= width) {
+        table[code] = what;
+        continue;
+      }
+      const unsigned main = code & ((1U << width) - 1);
+      if (table[main] == 0) {
+        table[main] = kSubtable | more << kMoreShift |
+                      static_cast<std::uint32_t>(table.size()) << kValueShift;
+        table.resize(table.size() + (std::size_t{1} << more), 0);
+      }
+      const std::size_t first = table[main] >> kValueShift;
+      for (std::size_t i = code >> width; i < std::size_t{1} << more;
+           i += std::size_t{1} << (n - width))
+        table[first + i] = what;
     }
-    std::uint32_t& main = table[code & ((1U << width) - 1)];
-    if (main == 0) {
-      main =
-          kSubtable | more << kMoreShift | static_cast<std::uint32_t>(table.size()) << kValueShift;
-      table.resize(table.size() + (std::size_t{1} << more), 0);
-    }
-    const std::size_t first = table[code & ((1U << width) - 1)] >> kValueShift;
-    for (std::size_t i = code >> width; i < std::size_t{1} << more;
-         i += std::size_t{1} << (n - width))
-      table[first + i] = what;
   }
 }
 
@@ -127,7 +149,7 @@ bool read_lengths(Bits& bits, CodeLengths& out, std::vector<std::uint32_t>& tabl
   }
   std::array<unsigned, kLongest + 1> count{};
   if (!count_codes(pre, Gaps::kNone, count)) return false;
-  fill_table(pre, count, kPreBits, plain_entry, table);
+  fill_table(pre, count, kPreBits, kPlainEntries, table);
   const unsigned all = out.literals + out.distances;
   for (unsigned i = 0; i < all;) {
     bits.refill();
@@ -186,9 +208,9 @@ bool Inflater::read_codes() {
   const auto literals = all.first(read.literals),
              distances = all.subspan(read.literals, read.distances);
   if (!count_codes(literals, Gaps::kNone, count)) return false;
-  fill_table(literals, count, kLengthBits, length_entry, lengths_);
+  fill_table(literals, count, kLengthBits, kLengthEntries, lengths_);
   if (!count_codes(distances, Gaps::kOneCode, count)) return false;
-  fill_table(distances, count, kDistanceBits, distance_entry, distances_);
+  fill_table(distances, count, kDistanceBits, kDistanceEntries, distances_);
   return true;
 }
 
@@ -200,11 +222,11 @@ void Inflater::fixed_codes() {
   std::fill(n.begin() + 280, n.end(), 8);
   std::array<unsigned, kLongest + 1> count{};
   (void)count_codes(n, Gaps::kNone, count);
-  fill_table(n, count, kLengthBits, length_entry, lengths_);
+  fill_table(n, count, kLengthBits, kLengthEntries, lengths_);
   std::array<std::uint8_t, 32> d{};
   d.fill(5);
   (void)count_codes(d, Gaps::kNone, count);
-  fill_table(d, count, kDistanceBits, distance_entry, distances_);
+  fill_table(d, count, kDistanceBits, kDistanceEntries, distances_);
 }
 
 template <class Symbol>

@@ -43,13 +43,23 @@ class Unpacked {
     before_ += runs_.back().size;
     begin_run(window().data());
   }
+  /// f(symbols) for all that were added since the last call, in their order.
+  template <class F>
+  void each_new(F&& f) {
+    for (;; ++seen_run_, seen_ = 0) {
+      f(runs_[seen_run_].view().subspan(seen_));
+      seen_ = runs_[seen_run_].size;
+      if (seen_run_ + 1 == runs_.size()) return;
+    }
+  }
   [[nodiscard]] std::vector<Run> release() && noexcept { return std::move(runs_); }
 
  private:
   static constexpr std::size_t kRun = std::size_t{4} << 20;
   void begin_run(const Symbol* window);
   std::vector<Run> runs_;
-  std::size_t before_ = 0;  ///< symbols of all runs but the last
+  std::size_t before_ = 0;               ///< symbols of all runs but the last
+  std::size_t seen_run_ = 0, seen_ = 0;  ///< by each_new(): runs, and symbols of the next
 };
 
 enum class Block { kMore, kLast, kBad };

@@ -2,11 +2,15 @@
 // Parts begin at the first block behind evenly spaced places. A part writes 16 bits a symbol as
 // long as its last 32 KB hold something from before it, then bytes, which stay where they are. What
 // a part ends with is the next one's window. (The way of Kerbiriou & Chikhi 2019, Knespel & Brunst
-// 2023.)
+// 2023.) As many packed bytes do not take as long everywhere (noise beside zeros): whoever is done
+// takes over the second half of what another has still before it.
 #include "loom/files/parallel_gunzip.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
+#include <list>
+#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -42,12 +46,22 @@ std::optional<std::size_t> after_header(std::span<const std::uint8_t> packed) {
 }
 
 struct Part {
+  std::uint64_t from = 0;   ///< its first block begins there or later
+  std::uint64_t until = 0;  ///< where the next part begins to look for one
+  std::uint64_t at = 0;     ///< where its reader is
+  enum { kWaits, kRuns, kDone } state = kWaits;
+
   std::optional<std::uint64_t> begin;  ///< bit of its first block; without: it has none
   std::uint64_t end = 0;               ///< where it stopped
   bool last = false;                   ///< at the end of the stream
   bool good = false;
   std::optional<Unpacked<std::uint16_t>> marked;
   std::optional<Unpacked<std::uint8_t>> bytes;
+  std::uint32_t sum = 0;  ///< CRC-32 of `bytes`
+  /// Bits that its reader could leave to others.
+  [[nodiscard]] std::uint64_t left() const noexcept {
+    return state == kRuns && at < until ? until - at : 0;
+  }
   [[nodiscard]] std::size_t size() const noexcept {
     return (marked ? marked->size() : 0) + (bytes ? bytes->size() : 0);
   }
@@ -56,12 +70,23 @@ struct Part {
 /// The stream of a member, without header and trailer.
 class Stream {
  public:
-  Stream(std::span<const std::uint8_t> packed, std::size_t size, std::size_t parts)
-      : packed_(packed), size_(size), parts_(parts), part_bits_(8 * packed.size() / parts) {}
+  Stream(std::span<const std::uint8_t> packed, std::size_t size, std::size_t parts,
+         std::size_t least_part)
+      : packed_(packed), size_(size), parts_(parts), least_bits_(8 * least_part) {
+    const std::uint64_t bits = 8 * packed.size() / parts;
+    std::uint64_t from = 0;
+    for (Part& part : parts_) {
+      part.from = part.at = from;
+      part.until = from += bits;
+    }
+    parts_.back().until = 8 * packed.size();
+  }
 
   /// False where something does not fit together.
   [[nodiscard]] bool unpack(Executor& executor) {
-    executor.run(parts_.size(), [&](std::size_t k) { read(k); });
+    executor.run(parts_.size(), [&](std::size_t) {
+      while (Part* const part = next_part()) read(*part);
+    });
     std::uint64_t at = 0;
     std::size_t size = 0;
     bool last = false;
@@ -77,43 +102,85 @@ class Stream {
 
   /// In their order, and the CRC-32 of them all.
   std::vector<Piece> pieces(Executor& executor, std::uint32_t& crc) {
-    std::vector<Window> windows(parts_.size() + 1, Window(kWindow, 0));
-    for (std::size_t k = 0; k < parts_.size(); ++k)
-      windows[k + 1] = window_after(parts_[k], windows[k]);
-    std::vector<std::vector<Piece>> of_part(parts_.size());
-    std::vector<std::uint32_t> sums(parts_.size(), 0);
-    executor.run(parts_.size(), [&](std::size_t k) {
-      of_part[k] = take(parts_[k], windows[k]);
-      for (const Piece& piece : of_part[k]) sums[k] = crc32(sums[k], piece.view());
-    });
+    std::vector<Taken> taken;
+    Window window(kWindow, 0);
+    for (Part& part : parts_) {
+      taken.push_back({&part, window, {}, 0});
+      window = window_after(part, window);
+    }
+    executor.run(taken.size(), [&](std::size_t k) { take(taken[k]); });
     std::vector<Piece> out;
     crc = 0;
-    for (std::size_t k = 0; k < parts_.size(); ++k) {
+    for (Taken& t : taken) {
       std::size_t size = 0;
-      for (Piece& piece : of_part[k]) {
+      for (Piece& piece : t.pieces) {
         size += piece.size;
         out.push_back(std::move(piece));
       }
-      crc = crc32_joined(crc, sums[k], size);
+      crc = crc32_joined(crc, t.sum, size);
     }
     return out;
   }
 
  private:
   using Window = std::vector<std::uint8_t>;
+  struct Taken {
+    Part* part;
+    Window window;  ///< what stands before it
+    std::vector<Piece> pieces;
+    std::uint32_t sum;
+  };
 
-  void read(std::size_t k) {
-    Part& part = parts_[k];
-    const std::uint64_t from = k * part_bits_;
-    part.begin = k == 0 ? 0 : inflate::find_block(packed_, from, 8 * packed_.size());
+  /// One that waits, or half of what the slowest has left where that is worth it. Parts end where
+  /// the next one begins, at the first block behind `until`: that may be moved as long as the
+  /// reader has not come there.
+  Part* next_part() {
+    const std::lock_guard lock(mutex_);
+    if (bad_) return nullptr;
+    auto it = std::find_if(parts_.begin(), parts_.end(),
+                           [](const Part& p) { return p.state == Part::kWaits; });
+    if (it == parts_.end()) {
+      const auto most =
+          std::max_element(parts_.begin(), parts_.end(),
+                           [](const Part& a, const Part& b) { return a.left() < b.left(); });
+      if (most->left() < 2 * least_bits_) return nullptr;
+      it = parts_.emplace(std::next(most));
+      it->until = most->until;
+      it->from = it->at = most->until = most->until - most->left() / 2;
+    }
+    it->state = Part::kRuns;
+    return &*it;
+  }
+
+  /// The reader has come to `at`: is that its end, as far as it now stands?
+  bool reached(Part& part, std::uint64_t at) {
+    const std::lock_guard lock(mutex_);
+    part.at = at;
+    return at >= part.until;
+  }
+
+  std::uint64_t until_of(const Part& part) {
+    const std::lock_guard lock(mutex_);
+    return part.until;
+  }
+
+  void read(Part& part) {
+    unpack(part);
+    const std::lock_guard lock(mutex_);
+    part.state = Part::kDone;
+    if (part.begin && !part.good) bad_ = true;
+  }
+
+  void unpack(Part& part) {
+    part.begin = part.from == 0 ? 0 : inflate::find_block(packed_, part.from, until_of(part));
     if (!part.begin) return;
-    const bool ends = k + 1 == parts_.size();
-    const std::uint64_t until = ends ? 8 * packed_.size() : from + part_bits_;
     Inflater inflater(packed_, *part.begin);
-    const auto at_end = [&] { return inflater.position() >= until && inflater.at_dynamic_block(); };
+    const auto at_end = [&] {
+      return reached(part, inflater.position()) && inflater.at_dynamic_block();
+    };
     Block block = Block::kMore;
     Window window(kWindow, 0);
-    if (k > 0) {
+    if (part.from > 0) {
       std::vector<std::uint16_t> unknown(kWindow);
       std::iota(unknown.begin(), unknown.end(), std::uint16_t{256});
       part.marked.emplace(std::span<const std::uint16_t, kWindow>(unknown));
@@ -124,7 +191,11 @@ class Stream {
     }
     if (block == Block::kMore && !at_end()) {
       part.bytes.emplace(std::span<const std::uint8_t, kWindow>(window));
-      while (block == Block::kMore && !at_end()) block = next_block(inflater, *part.bytes);
+      while (block == Block::kMore && !at_end()) {
+        block = next_block(inflater, *part.bytes);
+        // while they are in cache
+        part.bytes->each_new([&](auto fresh) { part.sum = crc32(part.sum, fresh); });
+      }
     }
     part.end = inflater.position();
     part.last = block == Block::kLast;
@@ -163,26 +234,29 @@ class Stream {
     return out;
   }
 
-  static std::vector<Piece> take(Part& part, const Window& window) {
-    std::vector<Piece> out;
+  static void take(Taken& taken) {
+    Part& part = *taken.part;
     if (part.marked) {
       for (const auto& run : std::move(*part.marked).release()) {
-        out.push_back({Buffer<std::uint8_t>(run.size), 0, run.size});
-        resolve(run.view(), window, out.back().storage.data());
+        taken.pieces.push_back({Buffer<std::uint8_t>(run.size), 0, run.size});
+        resolve(run.view(), taken.window, taken.pieces.back().storage.data());
+        taken.sum = crc32(taken.sum, taken.pieces.back().view());
       }
     }
     if (part.bytes) {
+      taken.sum = crc32_joined(taken.sum, part.sum, part.bytes->size());
       for (auto& run : std::move(*part.bytes).release())
-        out.push_back({std::move(run.storage), kWindow, run.size});
+        taken.pieces.push_back({std::move(run.storage), kWindow, run.size});
     }
     part = Part();
-    return out;
   }
 
   std::span<const std::uint8_t> packed_;
   std::size_t size_;
-  std::vector<Part> parts_;
-  std::uint64_t part_bits_;
+  std::list<Part> parts_;  ///< they stay where they are when others come between them
+  std::uint64_t least_bits_;
+  std::mutex mutex_;  ///< of parts_ as a list, and of their first four members
+  bool bad_ = false;
   std::atomic<std::size_t> made_{0};
 };
 
@@ -198,7 +272,8 @@ std::optional<std::vector<Piece>> parallel_gunzip(std::span<const std::uint8_t> 
   const std::uint8_t* trailer = packed.data() + packed.size() - kTrailer;
   const std::size_t size = load_le<std::uint32_t>(trailer + 4);
   if (size > max_bytes) return std::nullopt;
-  Stream stream(packed.subspan(*header, packed.size() - kTrailer - *header), size, parts);
+  Stream stream(packed.subspan(*header, packed.size() - kTrailer - *header), size, parts,
+                least_part);
   if (!stream.unpack(executor)) return std::nullopt;
   std::uint32_t crc = 0;
   std::vector<Piece> out = stream.pieces(executor, crc);

@@ -90,6 +90,40 @@ TEST(ParallelGunzip, SeesZerosThatBeganBeforeItsPart) {
   EXPECT_TRUE(*out == content);
 }
 
+TEST(ParallelGunzip, GivesTheSameWhoeverTakesOverFromWhom) {
+  // as many packed bytes are a thousand times as much here as there
+  Content content = sample(400'000, 11);
+  content.resize(6'000'000, 0);
+  const Content more = sample(1'000'000, 12);
+  content.insert(content.end(), more.begin(), more.end());
+  const Content packed = gzip(content);
+  for (const std::size_t threads : {2U, 3U, 7U}) {
+    for (int i = 0; i < 5; ++i) {
+      TestThreads executor(threads);
+      const auto out = parallel_gunzip(packed, kMaxUnpacked, executor, kSmallPart);
+      ASSERT_TRUE(out.has_value()) << threads;
+      EXPECT_TRUE(joined(*out) == content) << threads;
+    }
+  }
+}
+
+/// Says that it has threads, and then runs one task after the other: others keep them busy.
+class BusyExecutor final : public Executor {
+ public:
+  void run(std::size_t n, const std::function<void(std::size_t)>& task) override {
+    for (std::size_t i = 0; i < n; ++i) task(i);
+  }
+  [[nodiscard]] std::size_t concurrency() const noexcept override { return 5; }
+};
+
+TEST(ParallelGunzip, IsDoneByOneThreadWhereTheOthersAreBusy) {
+  const Content content = sample(500'000, 13);
+  BusyExecutor executor;
+  const auto out = parallel_gunzip(gzip(content), kMaxUnpacked, executor, kSmallPart);
+  ASSERT_TRUE(out.has_value());
+  EXPECT_TRUE(joined(*out) == content);
+}
+
 TEST(ParallelGunzip, LeavesToOthersWhatIsTooSmallOrTooLarge) {
   EXPECT_FALSE(unpacked(gzip(Content(100'000, 7))).has_value());
   EXPECT_FALSE(unpacked(gzip(sample(100'000, 1)), kSmallPart, 99'999).has_value());
