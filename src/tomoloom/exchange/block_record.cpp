@@ -28,10 +28,12 @@ BlockRecord::BlockRecord(std::string path, std::string making)
     } else {
       std::istringstream words(line);
       std::size_t from = 0, count = 0;
-      if (words >> from >> count) done_.emplace_back(from, count);
+      if (words >> from >> count && words.eof()) done_.emplace_back(from, count);
     }
+    whole_ += line.size() + 1;
     first = false;
   }
+  torn_ = continues_ && !line.empty();
 }
 
 bool BlockRecord::done(std::size_t first, std::size_t count) const {
@@ -56,6 +58,8 @@ void BlockRecord::append(const std::string& line, int flags) const {
 
 void BlockRecord::start() {
   done_.clear();
+  whole_ = making_.size() + 1;
+  torn_ = false;
   try {
     append(making_ + "\n", O_TRUNC);
   } catch (const Error&) {  // it says nothing that one could go on from
@@ -65,7 +69,14 @@ void BlockRecord::start() {
 }
 
 void BlockRecord::add(std::size_t first, std::size_t count) {
-  append(std::to_string(first) + " " + std::to_string(count) + "\n", O_APPEND);
+  const std::string line = std::to_string(first) + " " + std::to_string(count) + "\n";
+  if (torn_ && ::truncate(path_.c_str(), static_cast<off_t>(whole_)) != 0) {
+    throw Error(write_status(errno), path_ + ": cannot be written", errno);
+  }
+  torn_ = true;  // what follows may fail on its way
+  append(line, O_APPEND);
+  torn_ = false;
+  whole_ += line.size();
   done_.emplace_back(first, count);
 }
 

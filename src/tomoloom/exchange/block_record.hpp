@@ -13,7 +13,8 @@
 namespace tomoloom {
 
 /// The first line says what is being made, each further one which slices are done: "0 32". A line
-/// without its end was being written when the machine stopped, and counts as not there.
+/// without its end was being written when the machine stopped: it counts as not there, and what is
+/// added next takes its place.
 class BlockRecord {
  public:
   /// Takes what is there where it is of the same making. `making` is one line.
@@ -36,6 +37,8 @@ class BlockRecord {
   std::string path_, making_;
   bool continues_ = false;
   std::vector<std::pair<std::size_t, std::size_t>> done_;
+  std::size_t whole_ = 0;  // bytes of the lines that have an end
+  bool torn_ = false;      // something without an end may follow them
 };
 
 }  // namespace tomoloom

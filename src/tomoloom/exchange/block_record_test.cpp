@@ -44,5 +44,25 @@ TEST(BlockRecord, ALineThatWasNotFinishedIsNotThere) {
   EXPECT_FALSE(BlockRecord(path, "making").continues());
 }
 
+TEST(BlockRecord, WhatIsAddedAfterALineThatWasNotFinishedTakesItsPlace) {
+  const TempFolder folder;
+  const std::string path = folder.file("record");
+  std::ofstream(path) << "making\n0 32\n1024 3";
+  BlockRecord(path, "making").add(64, 6);
+  BlockRecord(path, "making").add(32, 32);
+  const BlockRecord record(path, "making");
+  EXPECT_TRUE(record.done(0, 32));
+  EXPECT_TRUE(record.done(64, 6));
+  EXPECT_TRUE(record.done(32, 32));
+  EXPECT_EQ(record.slices_done(), 70U);
+}
+
+TEST(BlockRecord, TwoThatWereJoinedAreNotReadAsOne) {
+  const TempFolder folder;
+  const std::string path = folder.file("record");
+  std::ofstream(path) << "making\n0 32\n32 364 6\n";
+  EXPECT_EQ(BlockRecord(path, "making").slices_done(), 32U);
+}
+
 }  // namespace
 }  // namespace tomoloom
