@@ -23,10 +23,14 @@ enum class StarColour { kAny, kGR, kRZ, kGaiaBpRp, kGaiaGRp };
 struct StarCatalogue {
   StarColour colour = StarColour::kGR;    ///< never kAny
   std::vector<bool> known;                ///< whether the star has photometry that can be true
+  std::vector<std::string> lacks;         ///< why it has none: "FLUX_R is nan"
   std::vector<PhotometricSystem> system;  ///< whose bands
   std::vector<double> ebv, seen;          ///< the colour as it is seen
   std::vector<double> free;               ///< the colour without dust
   std::vector<double> reference;          ///< magnitude (as seen) that fluxes are scaled to
+  /// Why Gaia's colour was taken for kAny though there are columns of the imaging surveys, what
+  /// the first star lacks there; empty otherwise.
+  std::string not_imaged;
 };
 /// From FLUX_G, FLUX_R, FLUX_Z (nanomaggies) and PHOTSYS, or GAIA_PHOT_G_MEAN_MAG and so on; EBV.
 /// Throws kNumerical where no star has photometry for the colour that is wanted.

@@ -148,6 +148,31 @@ TEST(StarCatalogue, TakesGaiaWhereNoSurveyImaged) {
   EXPECT_EQ(stars.reference[0], 16.2);
 }
 
+TEST(StarCatalogue, SaysWhatAStarLacks) {
+  Table table;
+  const std::vector<double> g{10, 10, 10, 0}, r{12, std::nan(""), 12, 12},
+      ebv{0, 0, std::nan(""), 0};
+  const std::vector<double> gaia{16.2, 16.2, 16.2, 16.2};
+  for (const char* name :
+       {"GAIA_PHOT_G_MEAN_MAG", "GAIA_PHOT_BP_MEAN_MAG", "GAIA_PHOT_RP_MEAN_MAG"}) {
+    table.add(name, std::span<const double>(gaia));
+  }
+  table.add("FLUX_G", std::span<const double>(g));
+  table.add("FLUX_R", std::span<const double>(r));
+  table.add("EBV", std::span<const double>(ebv));
+  const StarCatalogue by_gaia = star_catalogue(table, StarColour::kAny);
+  EXPECT_EQ(by_gaia.colour, StarColour::kGaiaBpRp);
+  EXPECT_EQ(by_gaia.not_imaged, "no FLUX_Z");
+  EXPECT_EQ(by_gaia.lacks, (std::vector<std::string>{"", "", "EBV is nan", ""}));
+  table.add("FLUX_Z", std::span<const double>(g));
+  const StarCatalogue stars = star_catalogue(table, StarColour::kAny);
+  EXPECT_EQ(stars.colour, StarColour::kGR);
+  EXPECT_EQ(stars.not_imaged, "");
+  EXPECT_EQ(stars.lacks,
+            (std::vector<std::string>{"", "FLUX_R is nan", "EBV is nan", "FLUX_G is 0"}));
+  EXPECT_EQ(stars.known, (std::vector<bool>{true, false, false, false}));
+}
+
 TEST(StarExposures, AreSummedByRows) {
   StarsOfKnownFlux f = stars_of_known_flux({60}, 0);
   Spectra one = f.cameras[0].stars, two = one;

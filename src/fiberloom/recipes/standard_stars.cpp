@@ -37,6 +37,10 @@ struct StarFrame {
   Spectra stars;
   std::vector<std::int64_t> fibers, status, ids;  ///< ids: none where nobody says them
   HeaderCards header;
+  [[nodiscard]] std::string name_of(std::size_t s) const {
+    return ids.empty() ? "fibre " + std::to_string(fibers[s])
+                       : "TARGETID " + std::to_string(ids[s]);
+  }
 };
 
 Rows rows_of_targets(const Spectra& frame, const std::vector<long>& targets) {
@@ -88,6 +92,24 @@ void warn_of_missing(const std::vector<long>& targets, const StarFrame& frame,
   if (missing == 0 || frame.ids.empty()) return;
   observer.warn(frame.path + print(": FIBERMAP: %zu of %zu of --std-targetids are not there",
                                    missing, targets.size()));
+}
+
+/// Stars without photometry, and a colour that is not the first choice.
+void warn_of_photometry(const calibrate::StarCatalogue& catalogue, const StarFrame& frame,
+                        const Observer& observer) {
+  const std::string colour = calibrate::name_of(catalogue.colour);
+  if (!catalogue.not_imaged.empty()) {
+    observer.warn(frame.path + ": FIBERMAP: no standard star has FLUX_G, FLUX_R and FLUX_Z (of " +
+                  frame.name_of(0) + " " + catalogue.not_imaged + "): by " + colour);
+  }
+  const auto first = std::find(catalogue.known.begin(), catalogue.known.end(), false);
+  const auto without = std::count(first, catalogue.known.end(), false);
+  if (without == 0) return;
+  const auto s = static_cast<std::size_t>(first - catalogue.known.begin());
+  observer.warn(frame.path + print(": FIBERMAP: %td of %zu standard stars left out, without "
+                                   "photometry for %s (of %s %s)",
+                                   without, catalogue.known.size(), colour.c_str(),
+                                   frame.name_of(s).c_str(), catalogue.lacks[s].c_str()));
 }
 
 /// Frames whose stars are the same fibres of the same spectrograph.
@@ -236,7 +258,12 @@ calibrate::StandardStars find_stars(const CalibrationJob& job,
                                     const calibrate::StarCatalogue& catalogue,
                                     const StellarGrid& grid, Executor& executor) {
   const auto passband = [&](const std::string& name) {
-    return read_passband((fs::path(job.passbands) / (name + ".ecsv")).string());
+    try {
+      return read_passband((fs::path(job.passbands) / (name + ".ecsv")).string());
+    } catch (const Error& e) {
+      throw Error(e.status(), e.what() + print(" (passband for %s of standard stars)",
+                                               calibrate::name_of(catalogue.colour)));
+    }
   };
   calibrate::StandardStarOptions options = job.stars;
   if (job.method == CalibrationMethod::kDesispec) {
@@ -339,6 +366,7 @@ StandardStarSummary make_standard_stars(const CalibrationJob& job, Executor& exe
   const Table fibermap = *frames.front().stars.fibermap;
   const calibrate::StarCatalogue catalogue =
       about(frames.front().path, [&] { return calibrate::star_catalogue(fibermap, job.colour); });
+  warn_of_photometry(catalogue, frames.front(), observer);
   const bool no_dust =
       std::all_of(catalogue.ebv.begin(), catalogue.ebv.end(), [](double ebv) { return ebv == 0; });
   if (no_dust) {

@@ -55,15 +55,17 @@ def nanomaggies(fiber, name):
     return 1e9 * light / zero
 
 
-def fibermap(status=None, photometry=True, ebv=0.001):
+def fibermap(status=None, photometry=True, ebv=0.001, red=None, gaia=None):
+    """`red`: FLUX_R of fibres that is not the stars' own; `gaia`: magnitudes of all."""
     rows = []
     for f in range(FIBERS):
         mags = [nanomaggies(f, name) if f in STARS and photometry else 0.0 for name in BANDS]
-        rows.append((200 + f, f, b"TGT" if f in STARS else b"SKY", (status or {}).get(f, 0), (f in STARS) << 33, *mags, ebv, b"S"))
+        mags[1] = (red or {}).get(f, mags[1])
+        rows.append((200 + f, f, b"TGT" if f in STARS else b"SKY", (status or {}).get(f, 0), (f in STARS) << 33, *mags, ebv, b"S", *(gaia or ())))
     columns = [("TARGETID", "K", "q", None), ("FIBER", "J", "i", None), ("OBJTYPE", "3A", "3s", None),
                ("FIBERSTATUS", "J", "i", None), ("DESI_TARGET", "K", "q", None), ("FLUX_G", "E", "f", None),
                ("FLUX_R", "E", "f", None), ("FLUX_Z", "E", "f", None), ("EBV", "E", "f", None),
-               ("PHOTSYS", "1A", "1s", None)]
+               ("PHOTSYS", "1A", "1s", None)] + [(f"GAIA_PHOT_{b}_MEAN_MAG", "E", "f", None) for b in ("G", "BP", "RP")[:len(gaia or ())]]
     return fits.table("FIBERMAP", columns, rows)
 
 

@@ -156,6 +156,21 @@ class StandardStars(unittest.TestCase):
         clear = [self.put(f"clear-{c}0.fits", frame_bytes(c, 11, ebv=0.0)) for c in CAMERAS]
         self.assertIn("clear-b0.fits: FIBERMAP: EBV is 0 of all stars", self.done(frames=clear).stderr)
 
+    def test_stars_without_photometry_are_told_of(self):
+        nan = float("nan")
+        one = self.put("one.fits", frame_bytes("b", 11, red={2: nan}))
+        said = self.done(frames=[one, *self.frames[1:]]).stderr
+        self.assertEqual(fits.by_name(self.out)["FIBERS"].values(), [1, 4])
+        self.assertIn("one.fits: FIBERMAP: 1 of 3 standard stars left out, without photometry for G-R (of TARGETID 202 FLUX_R is nan)\n", said)
+        self.assertNotIn("left out", self.done().stderr)
+        self.out.unlink()
+        every = self.put("every.fits", frame_bytes("b", 11, red=dict.fromkeys(STARS, nan)))
+        self.assert_refused(40, ["every.fits", "none of 3 has photometry", "of the first one FLUX_R is nan"], frames=[every])
+        either = self.put("either.fits", frame_bytes("b", 11, red=dict.fromkeys(STARS, nan), gaia=(16.2, 16.5, 15.7)))
+        self.assert_refused(10, ["gaiadr2-BP.ecsv", "passband for GAIA-BP-RP"], frames=[either, *self.frames[1:]], warnings=1)
+        said = self.run_program(*self.command(frames=[either, *self.frames[1:]])).stderr
+        self.assertIn("either.fits: FIBERMAP: no standard star has FLUX_G, FLUX_R and FLUX_Z (of TARGETID 201 FLUX_R is nan): by GAIA-BP-RP\n", said)
+
     def test_any_number_of_threads_writes_the_same_bytes(self):
         self.done("-q", "--threads", 1)
         first = self.out.read_bytes()
