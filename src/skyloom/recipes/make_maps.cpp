@@ -106,12 +106,13 @@ class MapWriter {
       if (leaves_out()) of.part = &hit_pixels_;
       return write_map(path, job_.overwrite, grid.healpix(), of, values, executor_);
     }
+    const MapValues stored = with_room(path, of, values);
     const ImagePlace place =
         ImagePlace::around(wcs->projection == Projection::kTan ? "TAN" : "CAR", wcs->middle.lon_deg,
                            wcs->middle.lat_deg, wcs->columns, wcs->rows, wcs->cell_deg);
     write_image(path, job_.overwrite, place, of,
                 [&](std::size_t column, std::size_t row, double* out) {
-                  values(grid.at(column, row), out);
+                  stored(grid.at(column, row), out);
                 });
   }
   [[nodiscard]] std::string path(const char* name) const { return map_path(job_, prefix_, name); }
@@ -144,12 +145,12 @@ void write_sums(const MapWriter& writer, const MapJob& job) {
                 *out = invert(at.weights, 0).reciprocal;
                 return true;
               });
-  writer.sums("invcov", {.columns = six, .unit = "1/K^2", .type = job.type}, kUnseen,
-              [](const PixelSums& at, double* out) {
+  writer.sums("invcov", {.columns = six, .unit = "1/K^2", .type = job.type, .positive = true},
+              kUnseen, [](const PixelSums& at, double* out) {
                 put(at.weights, out);
                 return true;
               });
-  writer.sums("cov", {.columns = six, .unit = "K^2", .type = job.type}, kUnseen,
+  writer.sums("cov", {.columns = six, .unit = "K^2", .type = job.type, .positive = true}, kUnseen,
               [least](const PixelSums& at, double* out) {
                 const Symmetric3 inverse = invert(at.weights, least).inverse;
                 put(inverse, out);

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 #include <fstream>
+#include <limits>
 
 #include "loom/base/print.hpp"
 #include "loom/files/byte_source.hpp"
@@ -152,10 +153,29 @@ void require_map_format(const std::string& path) {
   if (path.ends_with(kHdf5Ending)) hdf5::require_available(path);
 }
 
+MapValues with_room(const std::string& path, const MapFile& file, MapValues values) {
+  if (file.type != MapType::kFloat32) return values;
+  constexpr float kLeast = std::numeric_limits<float>::min();  // below it has fewer digits
+  return [&path, &file, values = std::move(values)](Pixel pixel, double* out) {
+    values(pixel, out);
+    for (std::size_t c = 0; c < file.columns.size(); ++c) {
+      const auto stored = static_cast<float>(out[c]);
+      const bool vanishes = file.positive && c == 0 && out[c] != 0 && std::fabs(stored) < kLeast;
+      if (!vanishes && (std::isfinite(stored) || !std::isfinite(out[c]))) continue;
+      throw Error(Status::kUnsupported,
+                  path + print(": %s of a pixel is %g%s%s, for which float32 has no room (float64 "
+                               "has: --type)",
+                               file.columns[c].c_str(), out[c], file.unit.empty() ? "" : " ",
+                               file.unit.c_str()));
+    }
+  };
+}
+
 void write_map(const std::string& path, Overwrite overwrite, const Healpix& pixels,
                const MapFile& file, const MapValues& values, Executor& executor) {
-  if (path.ends_with(kHdf5Ending)) return write_hdf5_map(path, overwrite, pixels, file, values);
-  write_fits_map(path, overwrite, pixels, file, values, executor);
+  const MapValues stored = with_room(path, file, values);
+  if (path.ends_with(kHdf5Ending)) return write_hdf5_map(path, overwrite, pixels, file, stored);
+  write_fits_map(path, overwrite, pixels, file, stored, executor);
 }
 
 }  // namespace skyloom

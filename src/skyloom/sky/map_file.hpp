@@ -82,6 +82,7 @@ struct MapFile {
   /// (INDXSCHM EXPLICIT, healpy's partial maps), HDF5 the chunks with one of them. Null: all.
   const std::vector<Pixel>* part = nullptr;
   double empty = kUnseen;
+  bool positive = false;  ///< the first column, of a pixel that has it: 0 there says nothing
   FilesTogether* together = nullptr;  ///< the maps of which it is one; null: it is alone
 };
 
@@ -93,9 +94,13 @@ void require_map_format(const std::string& path);
 /// All columns of a pixel, by its NESTED number; of several pixels on several threads at once.
 using MapValues = std::function<void(Pixel, double* columns)>;
 
+/// The same values; throws kUnsupported where the file's type would make infinity of one of them,
+/// or 0 (or too few digits) of one that is positive.
+[[nodiscard]] MapValues with_room(const std::string& path, const MapFile& file, MapValues values);
+
 /// Writes the values of all pixels, or of the file's part: HDF5 where the name ends in .h5, else
 /// FITS. Atomic, byte for byte reproducible. Throws kOutputExists, kUnwritable, kDiskFull,
-/// kUnsupported (no HDF5 built in).
+/// kUnsupported (no HDF5 built in; a value that the file's type has no room for).
 void write_map(const std::string& path, Overwrite overwrite, const Healpix& pixels,
                const MapFile& file, const MapValues& values,
                Executor& executor = serial_executor());

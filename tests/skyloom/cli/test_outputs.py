@@ -43,6 +43,18 @@ class Outputs(Case):
             self.fails(2, f"{option}: expected a value, got an empty text", "simulate", "-o", self.out / "d", *SMALL, option, "")
         self.assertEqual(list(self.out.iterdir()), [])
 
+    def test_what_float32_has_no_room_for_is_no_infinity_and_no_zero(self):
+        few = (*SMALL[:-1], 1, "--step", 10, "--rcond", 1e-3, "--iterations", 1, "--quiet")
+        grids = (("--nside", 16), ("--nside", 16, "--format", "hdf5"), ("--wcs", "car:0,0,360,180,4"))
+        for net in (1e-22, 1e22):
+            for grid in grids:
+                with self.subTest(net=net, grid=grid):
+                    maps = self.out / "maps"
+                    said = self.fails(15, "float32", "simulate", "--maps", maps, *few, "--net", net, *grid).stderr
+                    self.assertIn("/invcov.", said)
+                    self.assertFalse(maps.exists())
+            self.ok("simulate", "--maps", self.out / f"wide{net}", *few, "--net", net, *grids[0], "--type", "float64")
+
     def test_maps_of_an_earlier_run_in_the_folder_are_told_of(self):
         maps = self.out / "maps"
         said = self.ok("map", *self.observations, "-o", maps, *MAPS, "--split", "detectors").stderr
