@@ -118,6 +118,11 @@ class BadInput(Case):
             self.assertEqual(self.program("coadd", "-i", spectra, "-o", coadd, "-q").returncode, 0)
         self.assert_fails(self.redshift(inputs=coadds), 2, "coadd2.fits: camera B of fibre 40 in exposure 13", "coadd1.fits too")
 
+    def test_a_copy_that_no_number_tells_from_the_first_is_found_by_its_light(self):
+        """A coadd whose tables have no FIBER."""
+        copy = self.put("copy.fits", self.coadd.read_bytes())
+        self.assert_fails(self.redshift(inputs=[self.coadd, copy]), 2, f"copy.fits: target {self.targets.ids[0]}", f"as in {self.coadd}")
+
     def test_rows_without_targetid_are_no_targets_of_another_file(self):
         bare = self.put("bare.fits", self.targets.coadd(fibermap=False, scores=False))
         self.assert_fails(self.redshift(inputs=[self.coadd, bare]), 12, "bare.fits", "TARGETID", "coadd-0-80613.fits")

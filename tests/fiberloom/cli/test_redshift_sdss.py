@@ -197,6 +197,8 @@ class Sdss(Case):
             plates[-1].write_bytes(self.plate_bytes(cards=(("PLATEID", PLATE + k), ("MJD", MJD))))
             (self.out / f"photoPosPlate-{PLATE + k}-55181.fits").write_bytes(self.photo_bytes(row))
         far = id_of(4) + 10 ** 9
+        again = self.redshift(inputs=[plates[0], self.put("copy.fits", plates[0].read_bytes())])
+        self.assertEqual((again.returncode, "expected all light once" in again.stderr), (2, True), again.stderr)
         table = self.redshifts(inputs=plates)
         self.assertEqual(table["TARGETID"], [11, 12, 13, id_of(4), 15, 21, far])
         self.assertAlmostEqual(table["NPIXELS"][1], table["NPIXELS"][3], delta=10)  # both plates' pixels in one coadd

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <unordered_map>
 
 #include "fiberloom/calibrate/coadd.hpp"
 #include "fiberloom/calibrate/resample.hpp"
@@ -12,6 +11,7 @@
 #include "fiberloom/recipes/calibration_steps.hpp"
 #include "fiberloom/recipes/flux_unit.hpp"
 #include "fiberloom/recipes/frame_header.hpp"
+#include "fiberloom/recipes/redshift/copied_light.hpp"
 #include "fiberloom/recipes/redshift/exposure_rows.hpp"
 #include "fiberloom/recipes/redshift/exposure_status.hpp"
 #include "fiberloom/recipes/redshift/lost_columns.hpp"
@@ -81,6 +81,7 @@ const Table& exposures_of(const SpectraFile& file) {
 struct AllSpectra : SpectraFile {
   std::vector<std::optional<Table>> scores_of;
   std::vector<std::size_t> rows_of;
+  std::vector<std::string> paths;  ///< of each row
   FibermapColumns columns, exposure_columns{"EXP_FIBERMAP"};
 };
 
@@ -207,12 +208,13 @@ AllSpectra read_all(const CoaddJob& job, const Observer& observer) {
     throw Error(Status::kUsage, print("--healpix: no target of the %zu files lies in these pixels",
                                       job.inputs.size()));
   }
-  AllSpectra all{std::move(files.front()), {}, {}, std::move(columns)};
+  AllSpectra all{std::move(files.front()), {}, {}, {}, std::move(columns)};
   if (all.is_frame) all.header = header_of_frames(all.header);
   std::vector<Table> fibermaps{fibermap_of(all)}, exposures{exposures_of(all)};
   all.exposure_columns.add(all.path, exposures.front());
   bool coadds = all.exp_fibermap.has_value();
   all.scores_of.push_back(all.scores), all.rows_of.push_back(all.nspec());
+  all.paths.assign(all.nspec(), all.path);
   for (std::size_t f = 1; f < files.size(); ++f) {
     const SpectraFile& next = files[f];
     keep_common_group(next.is_frame ? header_of_frames(next.header) : next.header, all.header);
@@ -220,6 +222,7 @@ AllSpectra read_all(const CoaddJob& job, const Observer& observer) {
     all.exposure_columns.add(next.path, exposures.back());
     coadds = coadds || next.exp_fibermap;
     all.scores_of.push_back(next.scores), all.rows_of.push_back(next.nspec());
+    all.paths.insert(all.paths.end(), next.nspec(), next.path);
     if (next.cameras.size() != all.cameras.size()) {
       throw Error(Status::kWrongShape,
                   print("%s: %zu cameras, expected those of %s, %zu", next.path.c_str(),
@@ -238,19 +241,6 @@ AllSpectra read_all(const CoaddJob& job, const Observer& observer) {
   all.fibermap = fibermaps.size() == 1 ? fibermaps.front() : stack(fibermaps);
   all.exp_fibermap = coadds ? std::optional(stack(exposures)) : std::nullopt;
   return all;
-}
-
-/// Rows of each target, targets as they first appear.
-std::vector<std::vector<std::size_t>> rows_of_targets(const Table& fibermap) {
-  const std::vector<std::int64_t> ids = fibermap.integers("TARGETID", -1).value();
-  std::unordered_map<std::int64_t, std::size_t> known;
-  std::vector<std::vector<std::size_t>> out;
-  for (std::size_t row = 0; row < ids.size(); ++row) {
-    const auto [at, is_new] = known.emplace(ids[row], out.size());
-    if (is_new) out.emplace_back();
-    out[at->second].push_back(row);
-  }
-  return out;
 }
 
 /// The camera that stands for all; named by theirs, in the order of wavelength: "BRZ".
@@ -354,6 +344,11 @@ CoaddSummary coadd_spectra(const CoaddJob& job, Executor& executor, const Observ
   AllSpectra all = read_all(job, observer);
   const std::vector<std::vector<std::size_t>> targets = rows_of_targets(*all.fibermap);
   const Table& exposures = all.exp_fibermap ? *all.exp_fibermap : *all.fibermap;
+  if (!tells_exposures(exposures)) {
+    for (const auto& c : all.cameras) {
+      require_no_copies(c.spectra, *all.fibermap, all.paths, targets);
+    }
+  }
   check_exposure_rows(exposures, rows_of_targets(exposures), observer);
   CoaddSummary out;
   out.spectra = all.nspec();

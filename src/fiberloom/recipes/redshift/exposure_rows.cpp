@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <unordered_map>
 #include <utility>
 
 #include "loom/base/error.hpp"
@@ -10,11 +11,25 @@
 
 namespace fiberloom {
 
+std::vector<std::vector<std::size_t>> rows_of_targets(const Table& fibermap) {
+  const std::vector<std::int64_t> ids = fibermap.integers("TARGETID", -1).value();
+  std::unordered_map<std::int64_t, std::size_t> known;
+  std::vector<std::vector<std::size_t>> out;
+  for (std::size_t row = 0; row < ids.size(); ++row) {
+    const auto [at, is_new] = known.emplace(ids[row], out.size());
+    if (is_new) out.emplace_back();
+    out[at->second].push_back(row);
+  }
+  return out;
+}
+
 void check_exposure_rows(const Table& fibermap, std::span<const std::vector<std::size_t>> targets,
                          const Observer& observer) {
-  const auto exposures = fibermap.integers("EXPID", -1), fibers = fibermap.integers("FIBER", -1);
-  const auto ids = fibermap.integers("TARGETID", -1);
-  if (!exposures || !fibers || !ids) return;
+  const auto exposures = fibermap.integers("EXPID", -1), ids = fibermap.integers("TARGETID", -1);
+  auto fibers = fibermap.integers("FIBER", -1);
+  if (!exposures || !ids) return;
+  const bool nameless = !fibers;
+  if (nameless) fibers.emplace(fibermap.rows, -1);
   std::size_t shared = 0, example = 0;
   for (std::size_t t = 0; t < targets.size(); ++t) {
     std::vector<std::pair<std::int64_t, std::int64_t>> seen;  // exposure, fibre
@@ -33,10 +48,15 @@ void check_exposure_rows(const Table& fibermap, std::span<const std::vector<std:
     if (shared++ == 0) example = targets[t].front();
   }
   if (shared == 0) return;
+  const auto number = static_cast<long long>((*ids)[example]);
   observer.warn(
-      print("FIBERMAP: %zu of %zu TARGETIDs are of several fibres of one exposure, as %lld: "
-            "taken for one target each",
-            shared, targets.size(), static_cast<long long>((*ids)[example])));
+      nameless
+          ? print("%zu of %zu TARGETIDs are there twice in one exposure, as %lld, and no FIBER "
+                  "tells whether that is the same light",
+                  shared, targets.size(), number)
+          : print("FIBERMAP: %zu of %zu TARGETIDs are of several fibres of one exposure, as %lld: "
+                  "taken for one target each",
+                  shared, targets.size(), number));
 }
 
 }  // namespace fiberloom

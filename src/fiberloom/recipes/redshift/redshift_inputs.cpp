@@ -9,10 +9,12 @@
 #include <unordered_set>
 
 #include "fiberloom/recipes/flux_unit.hpp"
+#include "fiberloom/recipes/redshift/copied_light.hpp"
 #include "fiberloom/recipes/redshift/exposure_rows.hpp"
 #include "fiberloom/recipes/redshift/exposure_status.hpp"
 #include "fiberloom/recipes/redshift/repeated_exposures.hpp"
 #include "fiberloom/recipes/redshift/sdss_plates.hpp"
+#include "fiberloom/recipes/redshift/target_range.hpp"
 #include "fiberloom/redshift/candidate.hpp"
 #include "fiberloom/spectrum/gaussian_resolution.hpp"
 #include "fiberloom/status.hpp"
@@ -27,17 +29,6 @@ std::optional<std::vector<std::int64_t>> own_ids_of(const SpectraReader& file) {
   return file.fibermap->integers("TARGETID", kNoTarget);
 }
 
-/// Numbers of rows are no TARGETIDs: files that have the one and the other share no target.
-void require_comparable_ids(const std::deque<SpectraReader>& files) {
-  const auto named = [](const SpectraReader& file) { return own_ids_of(file).has_value(); };
-  const auto with = std::find_if(files.begin(), files.end(), named);
-  const auto without = std::find_if_not(files.begin(), files.end(), named);
-  if (with == files.end() || without == files.end()) return;
-  throw Error(Status::kMissingKeyword,
-              without->path() + ": no column TARGETID in a FIBERMAP, which " + with->path() +
-                  " has: cannot tell which spectra are of one target");
-}
-
 /// TARGETID of each spectrum; numbers of rows where a file does not say it.
 std::vector<std::int64_t> ids_of(const SpectraReader& file, const Observer& observer) {
   if (const auto ids = own_ids_of(file)) return *ids;
@@ -48,48 +39,19 @@ std::vector<std::int64_t> ids_of(const SpectraReader& file, const Observer& obse
   return rows;
 }
 
-std::vector<std::int64_t> unique_of(const std::vector<std::int64_t>& ids) {
-  std::unordered_set<std::int64_t> seen;
-  std::vector<std::int64_t> out;
-  for (const std::int64_t id : ids) {
-    if (seen.insert(id).second) out.push_back(id);
+redshift::CameraView view_of(const Spectra& s, std::size_t r) {
+  const std::size_t n = s.nwave(), nd = s.resolution.rows();
+  redshift::CameraView out{.wave = s.wave,
+                           .flux = std::span(s.flux.row(r), n),
+                           .ivar = std::span(s.ivar.row(r), n),
+                           .mask = {},
+                           .resolution = {}};
+  if (!s.mask.empty()) out.mask = {s.mask.row(r), n};
+  if (!s.resolution.empty()) {
+    out.resolution = std::span<const float>(s.resolution.data() + r * nd * n, nd * n);
+    out.ndiag = nd;
   }
   return out;
-}
-
-/// Those of a file that a range of targets asks for.
-std::vector<std::int64_t> in_range(std::vector<std::int64_t> ids, const RedshiftJob& job,
-                                   const std::string& path) {
-  if (!job.first_target && !job.ntargets) return ids;
-  const std::size_t first = job.first_target.value_or(0);
-  const std::size_t count = job.ntargets.value_or(ids.size() - std::min(first, ids.size()));
-  if (first > ids.size() || count > ids.size() - first) {
-    const std::string number = job.ntargets ? print("%zu ", count) : "";
-    throw Error(kFiberRange,
-                path + ": " + number +
-                    print("targets from %zu on asked for, the file has %zu", first, ids.size()));
-  }
-  const auto from = ids.begin() + static_cast<std::ptrdiff_t>(first);
-  return {from, from + static_cast<std::ptrdiff_t>(count)};
-}
-
-/// Targets asked for that are nowhere, the first of them by name.
-void warn_of_missing(std::span<const std::int64_t> wanted,
-                     const std::unordered_map<std::int64_t, std::size_t>& found,
-                     const Observer& observer) {
-  std::vector<std::int64_t> missing;
-  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(missing),
-               [&](std::int64_t id) { return !found.contains(id); });
-  if (missing.empty() || found.empty()) return;
-  constexpr std::size_t kNamed = 3;
-  std::string names;
-  for (std::size_t i = 0; i < std::min(missing.size(), kNamed); ++i) {
-    names += (i > 0 ? ", " : "") + std::to_string(missing[i]);
-  }
-  if (missing.size() > kNamed) names += ", ...";
-  observer.warn(print("%zu of %zu targets asked for are in none of the files: ", missing.size(),
-                      wanted.size()) +
-                names);
 }
 
 }  // namespace
@@ -138,6 +100,7 @@ void RedshiftInputs::index_targets(const RedshiftJob& job, const Observer& obser
   std::size_t repeated = 0;
   require_comparable_ids(files_);
   require_different_exposures(files_);
+  unsure_exposures_ = unsure_exposures(files_);
   for (std::size_t f = 0; f < files_.size(); ++f) {
     const std::vector<std::int64_t> all = ids_of(files_[f], observer);
     const std::vector<std::int64_t> kept = in_range(unique_of(all), job, files_[f].path());
@@ -260,9 +223,11 @@ TargetGroup RedshiftInputs::read_some(const Targets& targets, std::size_t first,
       }
     }
   }
+  const bool unsure = !unsure_exposures_.empty();
   for (std::size_t t = 0; t < ids.size(); ++t) {
     redshift::TargetView& view = out.targets.emplace_back();
     view.id = ids[t];
+    std::vector<SeenLight> seen;
     for (const At& at : of_target[t]) {
       const std::vector<std::size_t>& of_file = rows[at.file];
       const auto place = static_cast<std::size_t>(
@@ -271,20 +236,14 @@ TargetGroup RedshiftInputs::read_some(const Targets& targets, std::size_t first,
       const std::size_t r = one_by_one ? 0 : place;
       for (std::size_t c = 0; c < files_[at.file].cameras().size(); ++c) {
         const Spectra* s = cameras[at.file][one_by_one ? c * of_file.size() + place : c];
-        const std::size_t n = s->nwave(), nd = s->resolution.rows();
-        redshift::CameraView camera{.wave = s->wave,
-                                    .flux = std::span(s->flux.row(r), n),
-                                    .ivar = std::span(s->ivar.row(r), n),
-                                    .mask = {},
-                                    .resolution = {}};
-        if (!s->mask.empty()) camera.mask = {s->mask.row(r), n};
-        if (!s->resolution.empty()) {
-          camera.resolution = std::span<const float>(s->resolution.data() + r * nd * n, nd * n);
-          camera.ndiag = nd;
+        view.spectra.push_back(view_of(*s, r));
+        if (unsure) {
+          seen.push_back(
+              light_of(files_[at.file].path(), unsure_exposures_[at.file][at.row], *s, r));
         }
-        view.spectra.push_back(camera);
       }
     }
+    if (unsure) require_no_copies(view.id, seen);
   }
   return out;
 }

@@ -99,6 +99,7 @@ class RedshiftInputs {
   bool as_redrock_ = false;              ///< which does not look at FIBERSTATUS of exposures
   std::deque<SpectraReader> files_;
   FibermapColumns columns_;
+  std::vector<std::vector<std::int64_t>> unsure_exposures_;  ///< unsure_exposures()
   std::vector<std::vector<std::int64_t>> status_;  ///< FIBERSTATUS of each row of each file
   HeaderCards header_;
   Targets asked_, skies_;

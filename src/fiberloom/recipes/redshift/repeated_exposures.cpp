@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "fiberloom/recipes/redshift/copied_light.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 #include "loom/files/byte_source.hpp"
@@ -21,15 +22,12 @@ void add_exposures(const SpectraReader& file, std::size_t number, std::vector<Se
   const std::optional<Table>& table = file.exp_fibermap ? file.exp_fibermap : file.fibermap;
   if (!table) return;
   const auto ids = table->integers("TARGETID", -1), fibers = table->integers("FIBER", -1);
-  auto exposures = table->integers("EXPID", -1);
-  if (!exposures) {  // of a frame
-    exposures.emplace(table->rows, file.header().integer("EXPID").value_or(-1));
-  }
   if (!ids || !fibers) return;
+  const auto exposures = exposure_numbers(*table, file.header().integer("EXPID"));
   for (std::size_t r = 0; r < table->rows; ++r) {
-    if ((*exposures)[r] < 0 || (*fibers)[r] < 0) continue;
+    if (exposures[r] < 0 || (*fibers)[r] < 0) continue;
     for (const SpectraReader::Camera& camera : file.cameras()) {
-      all.emplace_back(camera.name, (*exposures)[r], (*fibers)[r], (*ids)[r], number);
+      all.emplace_back(camera.name, exposures[r], (*fibers)[r], (*ids)[r], number);
     }
   }
 }
@@ -70,6 +68,32 @@ void require_different_exposures(const std::deque<SpectraReader>& files) {
                 "expected all light once",
                 camera.c_str(), static_cast<long long>(fiber), static_cast<long long>(exposure),
                 static_cast<long long>(id), files[file].path().c_str()));
+}
+
+std::vector<std::vector<std::int64_t>> unsure_exposures(const std::deque<SpectraReader>& files) {
+  std::vector<std::vector<std::int64_t>> out;
+  bool sure = true;
+  for (const SpectraReader& file : files) {
+    const auto of_header = file.header().integer("EXPID");
+    const std::optional<Table>& told = file.exp_fibermap ? file.exp_fibermap : file.fibermap;
+    sure = sure && told && tells_exposures(*told, of_header);
+    out.push_back(file.fibermap ? exposure_numbers(*file.fibermap, of_header)
+                                : std::vector<std::int64_t>(file.nspec(), of_header.value_or(-1)));
+  }
+  if (sure) out.clear();
+  return out;
+}
+
+void require_comparable_ids(const std::deque<SpectraReader>& files) {
+  const auto named = [](const SpectraReader& file) {
+    return file.fibermap && file.fibermap->integers("TARGETID", -1);
+  };
+  const auto with = std::find_if(files.begin(), files.end(), named);
+  const auto without = std::find_if_not(files.begin(), files.end(), named);
+  if (with == files.end() || without == files.end()) return;
+  throw Error(Status::kMissingKeyword,
+              without->path() + ": no column TARGETID in a FIBERMAP, which " + with->path() +
+                  " has: cannot tell which spectra are of one target");
 }
 
 }  // namespace fiberloom
