@@ -46,7 +46,7 @@ ImageFileSize measure_image(const std::string& path) {
   if (::stat(found.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
   ImageFileSize size;
   size.file_bytes = size.unpacked_bytes = static_cast<std::uint64_t>(info.st_size);
-  if (found.ends_with(".fz")) size.unpacked_bytes *= kTilesUnpack;
+  if (loom::has_ending(found, ".fz")) size.unpacked_bytes *= kTilesUnpack;
   if (!packs(found) || size.file_bytes < 4) return size;
   std::array<std::uint8_t, 4> b{};
   try {
@@ -63,7 +63,7 @@ ImageFileSize measure_image(const std::string& path) {
 void require_memory_to_read(const std::string& path, const ImageFileSize& file,
                             const MemoryGrant& grant) {
   // what .fz unpacks to is a guess, on which nothing is refused
-  const bool guessed = path.ends_with(".fz");
+  const bool guessed = loom::has_ending(path, ".fz");
   const std::uint64_t raw = guessed ? file.file_bytes : file.unpacked_bytes;
   const std::uint64_t least = kProgram + raw + raw / 8;  // a mask is packed as a rule
   if (least <= grant.bytes) return;

@@ -10,6 +10,8 @@
 #include "fiberloom/templates/template_file.hpp"
 #include "loom/files/byte_source.hpp"
 #include "loom/files/input_file.hpp"
+#include "loom/files/output_files.hpp"
+#include "loom/fits/fits_name.hpp"
 
 namespace fiberloom::templates {
 namespace {
@@ -28,17 +30,13 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-bool ends_with(const std::string& text, std::string_view end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 /// PREFIX*.fits of a folder, in order of their names.
 std::vector<std::string> glob(const std::string& folder, const std::string& prefix) {
   std::vector<std::string> out;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
-    if (name.starts_with(prefix) && (ends_with(name, ".fits") || ends_with(name, ".fits.gz"))) {
+    if (name.starts_with(prefix) && loom::fits::is_fits_name(name)) {
       out.push_back(it->path().string());
     }
   }
@@ -78,7 +76,7 @@ std::vector<std::string> in_folder(const std::string& folder) {
 
 std::vector<std::string> from_path(const std::string& path) {
   if (is_folder(path)) return in_folder(path);
-  if (ends_with(path, ".txt")) return read_list(path);
+  if (loom::has_ending(path, ".txt")) return read_list(path);
   return {resolve_path(path)};
 }
 

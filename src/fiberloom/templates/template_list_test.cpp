@@ -45,6 +45,9 @@ TEST_F(TemplateList, OneFileOrSeveralAreThemselves) {
 TEST_F(TemplateList, AFolderHasAListOrItsFilesInOrder) {
   const Files all{path("rrtemplate-a.fits"), path("rrtemplate-b.fits")};
   EXPECT_EQ(find_templates(Files{root_}), all);
+  std::filesystem::rename(path("rrtemplate-b.fits"), path("rrtemplate-b.FITS"));
+  EXPECT_EQ(find_templates(Files{root_}), (Files{all[0], path("rrtemplate-b.FITS")}));
+  std::filesystem::rename(path("rrtemplate-b.FITS"), path("rrtemplate-b.fits"));
   (void)put("templates-default.txt",
             "# the best ones\n\n  rrtemplate-b.fits  and a remark\n" + path("other.fits") + "\n");
   EXPECT_EQ(find_templates(Files{root_}), (Files{path("rrtemplate-b.fits"), path("other.fits")}));

@@ -183,9 +183,7 @@ std::vector<NamedFile> with_files_of_folders(std::span<const NamedFile> inputs,
     std::error_code error;  // what cannot be read is told of when it is opened
     if (input.path.empty() || !fs::is_directory(input.path, error)) continue;
     for (const std::string& path : files_below(input.path, 1).files) {
-      std::string lower = path;
-      std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
-      if (std::ranges::any_of(endings, [&](auto end) { return lower.ends_with(end); })) {
+      if (std::ranges::any_of(endings, [&](auto end) { return has_ending(path, end); })) {
         out.push_back({input.what, path});
       }
     }

@@ -2,13 +2,13 @@
 #include "tomoloom/exchange/image_stack.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "loom/files/output_files.hpp"
 #include "loom/tiff/tiff.hpp"
 #include "tomoloom/status.hpp"
 
@@ -22,10 +22,8 @@ constexpr const char* kFlats = "flats";
 constexpr const char* kDarks = "darks";
 
 bool is_image(const fs::path& path) {
-  std::string end = path.extension().string();
-  std::transform(end.begin(), end.end(), end.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return end == ".tif" || end == ".tiff";
+  const std::string name = path.filename().string();
+  return has_ending(name, ".tif") || has_ending(name, ".tiff");
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

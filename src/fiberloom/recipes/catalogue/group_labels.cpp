@@ -11,6 +11,7 @@
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "loom/fits/fits_name.hpp"
 
 namespace fiberloom {
 namespace {
@@ -31,11 +32,7 @@ std::optional<std::int64_t> only_value(const std::optional<Table>& table, const 
 }
 
 std::string group_stem(const std::string& path) {
-  std::string name = fs::path(path).filename().string();
-  for (const std::string_view ending : {".gz", ".fz", ".fits"}) {
-    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
-  }
-  return name;
+  return loom::fits::without_fits_ending(fs::path(path).filename().string());
 }
 
 /// "4-80613" of "redrock-4-80613.fits" and "coadd-4-80613.fits.gz"; empty where a name says

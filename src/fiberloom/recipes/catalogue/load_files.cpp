@@ -25,6 +25,7 @@
 #include "loom/files/byte_source.hpp"
 #include "loom/files/files_below.hpp"
 #include "loom/files/output_files.hpp"
+#include "loom/fits/fits_name.hpp"
 
 namespace fiberloom {
 namespace {
@@ -43,10 +44,6 @@ constexpr std::chrono::seconds kTogether{2};
 constexpr std::array<std::string_view, 8> kLoadable{
     "frame-", "fframe-", "sframe-", "cframe-", "exposure-qa-", "spectra-", "coadd-", "redrock-"};
 
-bool is_fits_name(std::string_view name) {
-  return name.ends_with(".fits") || name.ends_with(".fits.gz") || name.ends_with(".fits.fz");
-}
-
 std::size_t load_rank(const std::string& path) {
   const std::string name = fs::path(path).filename().string();
   const auto found = std::find_if(kLoadable.begin(), kLoadable.end(),
@@ -61,7 +58,7 @@ void loadable_below(const std::string& folder, std::vector<std::string>& out) {
   std::copy_if(below.files.begin(), below.files.end(), std::back_inserter(found),
                [](const std::string& path) {
                  std::error_code ignored;
-                 return is_fits_name(path) && load_rank(path) < kLoadable.size() &&
+                 return loom::fits::is_fits_name(path) && load_rank(path) < kLoadable.size() &&
                         fs::is_regular_file(path, ignored);
                });
   std::sort(found.begin(), found.end(), [](const std::string& a, const std::string& b) {

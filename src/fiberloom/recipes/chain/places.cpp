@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "loom/batch/normal_path.hpp"
+#include "loom/fits/fits_name.hpp"
 
 namespace fiberloom::chain {
 
@@ -88,8 +89,7 @@ std::string Places::newest(const std::string& folder, const std::string& prefix)
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
-    const bool fits = name.ends_with(".fits") || name.ends_with(".fits.gz");
-    if (fits && name.starts_with(prefix)) last = std::max(last, name);
+    if (loom::fits::is_fits_name(name) && name.starts_with(prefix)) last = std::max(last, name);
   }
   if (!last.empty()) known->second = absolute(folder + "/" + last);
   return known->second;

@@ -5,7 +5,6 @@
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
 #include <iomanip>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "loom/batch/normal_path.hpp"
 #include "loom/files/files_below.hpp"
 #include "loom/files/input_file.hpp"
+#include "loom/fits/fits_name.hpp"
 
 namespace fiberloom::night {
 namespace {
@@ -61,11 +61,7 @@ Place place_of(const std::string& image, const std::string& expid) {
 
 /// frame-CAM-EXPID.html beside the frame.
 std::string report_of(const std::string& output) {
-  std::string path = output;
-  for (const char* ending : {".gz", ".fits"}) {
-    if (path.ends_with(ending)) path.resize(path.size() - std::strlen(ending));
-  }
-  return path + ".html";
+  return loom::fits::without_fits_ending(output) + ".html";
 }
 
 /// Was a frame found in a folder, or named?
@@ -194,8 +190,10 @@ class TaskMaker {
     if (!fresh) {
       FrameTask& first = tasks_[known->second];
       // The same frame packed and unpacked, side by side: the unpacked one is cheaper.
-      const auto bare = [](const std::string& p) { return p.substr(0, p.rfind(".fits")); };
-      if (bare(first.job.image) == bare(task.job.image)) return;
+      if (loom::fits::without_fits_ending(first.job.image) ==
+          loom::fits::without_fits_ending(task.job.image)) {
+        return;
+      }
       std::error_code ignored;  // a link to it is no other image
       if (fs::equivalent(first.job.image, task.job.image, ignored)) return;
       if (found == Found::kNo) {
@@ -303,13 +301,9 @@ std::map<char, BandSetup> FrameRequest::production_bands() {
 }
 
 FrameName parse_frame_name(const std::string& file_name) {
-  std::string name = file_name;
-  for (const char* ending : {".gz", ".fz"}) {
-    if (name.ends_with(ending)) name.resize(name.size() - 3);
-  }
-  constexpr std::string_view kStart = "preproc-", kEnd = ".fits";
-  if (!name.starts_with(kStart) || !name.ends_with(kEnd)) return {};
-  name = name.substr(kStart.size(), name.size() - kStart.size() - kEnd.size());
+  constexpr std::string_view kStart = "preproc-";
+  if (!file_name.starts_with(kStart) || !loom::fits::is_fits_name(file_name)) return {};
+  const std::string name = loom::fits::without_fits_ending(file_name).substr(kStart.size());
   if (name.size() < 4 || name[2] != '-') return {};
   FrameName parsed{name.substr(0, 2), name.substr(3)};
   if (!is_camera(parsed.camera) || !all_digits(parsed.expid) || parsed.expid.size() > 12) return {};

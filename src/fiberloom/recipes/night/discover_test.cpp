@@ -33,6 +33,7 @@ TEST(FrameName, IsTakenApart) {
   const FrameName name = parse_frame_name("preproc-r3-00012345.fits.gz");
   EXPECT_EQ(name.camera, "r3");
   EXPECT_EQ(name.expid, "00012345");
+  EXPECT_EQ(parse_frame_name("preproc-r3-00012345.FITS.FZ").expid, "00012345");
   for (const char* other : {"preproc-q3-00012345.fits", "preproc-r3-0001x345.fits", "psf-r3.fits",
                             "preproc-r3-00012345.fits.tmp-12-0", "preproc-r3.fits", "preproc-"}) {
     EXPECT_EQ(parse_frame_name(other).camera, "") << other;

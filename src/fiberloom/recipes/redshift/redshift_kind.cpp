@@ -10,6 +10,7 @@
 #include "fiberloom/templates/template_file.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "loom/files/output_files.hpp"
 #include "loom/fits/verify.hpp"
 
 namespace fiberloom::survey {
@@ -109,7 +110,7 @@ Task to_task(std::string name, RedshiftJob job) {
     const std::uint64_t size = std::filesystem::file_size(path, missing);
     if (missing) continue;
     bytes += size;
-    if (path.ends_with(".gz")) unpacked += 4 * size;
+    if (loom::has_ending(path, ".gz")) unpacked += 4 * size;
   }
   task.cost_s = 0.2 + kSecondsOfByte * static_cast<double>(bytes);
   task.memory_bytes = kGroupBytes + unpacked + bytes / 50;

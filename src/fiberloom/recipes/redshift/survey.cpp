@@ -12,6 +12,8 @@
 #include "fiberloom/recipes/version.hpp"
 #include "loom/base/error.hpp"
 #include "loom/files/files_below.hpp"
+#include "loom/files/output_files.hpp"
+#include "loom/fits/fits_name.hpp"
 #include "loom/simd/isa.hpp"
 
 namespace fiberloom::survey {
@@ -24,18 +26,9 @@ struct Found {
   std::string path, below;
 };
 
-std::string without_ending(std::string name) {
-  for (const char* ending : {".gz", ".fz", ".fits"}) {
-    if (name.ends_with(ending)) name.resize(name.size() - std::string_view(ending).size());
-  }
-  return name;
-}
-
 bool is_spectra(const fs::path& path, const char* prefix) {
   const std::string name = path.filename().string();
-  const bool fits =
-      name.ends_with(".fits") || name.ends_with(".fits.gz") || name.ends_with(".fits.fz");
-  return name.starts_with(prefix) && fits;
+  return name.starts_with(prefix) && loom::fits::is_fits_name(name);
 }
 
 void find_below(const std::string& folder, std::vector<Found>& out) {
@@ -78,7 +71,7 @@ std::vector<Found> find_files(const RedshiftJob& job) {
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) {
       find_below(path, out);
-    } else if (path.ends_with(".txt")) {
+    } else if (loom::has_ending(path, ".txt")) {
       find_listed(path, out);
     } else {
       out.push_back({path, "."});
@@ -89,7 +82,7 @@ std::vector<Found> find_files(const RedshiftJob& job) {
 
 /// What the results of a file are called after: "0-80613-thru20210324" of a coadd's.
 std::string rest_of(const std::string& path) {
-  const std::string stem = without_ending(fs::path(path).filename().string());
+  const std::string stem = loom::fits::without_fits_ending(fs::path(path).filename().string());
   for (const std::string_view prefix : {"coadd-", "spectra-"}) {
     if (stem.starts_with(prefix)) return stem.substr(prefix.size());
   }

@@ -42,6 +42,18 @@ TEST(FindTasks, TakesTheCamerasOfAnExposureTogether) {
   }
 }
 
+TEST(FindTasks, KnowsFilesOfAFolderInLettersOfEitherCase) {
+  const TempFolder folder;
+  for (const char* name :
+       {"coadd-0-1.FITS", "coadd-1-1.fits.GZ", "coadd-2-1.fits", "coadd-3.dat"}) {
+    loom::test::write_bytes(folder.file(name), std::vector<std::uint8_t>{1});
+  }
+  const auto tasks = grouped(folder, {"."});
+  ASSERT_EQ(tasks.size(), 3U);
+  EXPECT_EQ(tasks.at("0-1"), std::vector<std::string>{"coadd-0-1.FITS"});
+  EXPECT_EQ(tasks.at("1-1"), std::vector<std::string>{"coadd-1-1.fits.GZ"});
+}
+
 TEST(FindTasks, LeavesAloneWhatIsNoNameOfAFrame) {
   const TempFolder folder;
   const std::vector<std::string> names{"cframe-x3-00000011",  "cframe-b3-0000001a", "cframe-b3-",

@@ -10,6 +10,7 @@
 #include "loom/base/print.hpp"
 #include "loom/files/files_below.hpp"
 #include "loom/files/input_file.hpp"
+#include "loom/files/output_files.hpp"
 #include "tomoloom/exchange/image_stack.hpp"
 
 namespace tomoloom::scans {
@@ -21,11 +22,11 @@ constexpr std::size_t kMostText = std::size_t{64} << 20;  ///< of a list
 constexpr std::array kScanEnds{".h5", ".hdf5", ".hdf", ".nxs"};
 constexpr std::string_view kMade = "_rec";  ///< what a volume's name has more than its scan's
 
-bool is_list(const std::string& path) { return path.ends_with(".txt"); }
+bool is_list(const std::string& path) { return has_ending(path, ".txt"); }
 
 bool is_scan_file(const fs::path& path) {
-  const std::string end = path.extension().string();
-  return std::find(kScanEnds.begin(), kScanEnds.end(), end) != kScanEnds.end() &&
+  const std::string name = path.filename().string();
+  return std::ranges::any_of(kScanEnds, [&](auto end) { return has_ending(name, end); }) &&
          !path.stem().string().ends_with(kMade);
 }
 

@@ -33,6 +33,20 @@ TEST(ScanList, ALineIsAScanAndWhereWantedItsAxis) {
   EXPECT_TRUE(thrown.says("l.txt: line 3: found 3 words")) << thrown.message;
 }
 
+TEST(ScanList, EndingsAreKnownInLettersOfEitherCase) {
+  const loom::test::TempFolder folder;
+  for (const char* name : {"a.h5", "b.H5", "c.HDF5", "d.Nxs", "e_rec.H5", "f.txt"}) {
+    std::ofstream(folder.file(name)) << name;
+  }
+  std::vector<std::string> names;
+  for (const FoundScan& scan : find_scans({folder.path().string()})) {
+    names.push_back(std::filesystem::path(scan.path).filename().string());
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"a.h5", "b.H5", "c.HDF5", "d.Nxs"}));
+  std::ofstream(folder.file("L.TXT")) << "a.h5\n";
+  EXPECT_EQ(find_scans({folder.file("L.TXT")}).front().path, folder.file("a.h5"));
+}
+
 TEST(ScanList, ANameWithBlanksStandsInQuotes) {
   const auto found = parse_scan_list("\"a b/c #1.h5\" 23.5\n\"d e.h5\"\n", "l.txt", "in");
   ASSERT_EQ(found.size(), 2U);
