@@ -245,18 +245,10 @@ SparseMatrix observation_matrix(const std::vector<StreamMatrix>& streams, const 
   return out;
 }
 
-void write_observation_matrix(std::vector<StreamMatrix> streams, const MapJob& job,
-                              Executor& executor, const Observer& observer, RankCompany* company,
-                              FilesTogether* together) {
-  if (job.obs_matrix.empty()) return;
-  if (company != nullptr) gather_streams(streams, *company);
-  if (company != nullptr && !company->first()) return;
-  const SparseMatrix matrix = observation_matrix(streams, job, executor, observer);
-  std::vector<StreamMatrix>().swap(streams);
-  observer.info(print("observation matrix: %zu entries of %zu x %zu", matrix.values.size(),
-                      matrix.size, matrix.size));
+void write_sparse_matrix(const std::string& path, Overwrite overwrite, const SparseMatrix& matrix,
+                         FilesTogether* together, std::size_t most_narrow) {
   // both kinds of numbers are 4 bytes where that suffices, as scipy.sparse chooses them
-  const bool wide = matrix.values.size() > std::size_t{std::numeric_limits<std::int32_t>::max()};
+  const bool wide = matrix.values.size() > most_narrow;
   std::vector<std::int32_t> starts;
   std::vector<std::int64_t> columns;
   if (wide) {
@@ -283,9 +275,22 @@ void write_observation_matrix(std::vector<StreamMatrix> streams, const MapJob& j
       {"format", "|S3", {}, raw_bytes(std::span<const char>("csr", 3))},
       {"shape", "<i8", {2}, raw_bytes(Longs(shape))},
       {"data", "<f8", {n}, raw_bytes(std::span<const double>(matrix.values))}};
+  write_npz(path, overwrite, arrays, together);
+}
+
+void write_observation_matrix(std::vector<StreamMatrix> streams, const MapJob& job,
+                              Executor& executor, const Observer& observer, RankCompany* company,
+                              FilesTogether* together) {
+  if (job.obs_matrix.empty()) return;
+  if (company != nullptr) gather_streams(streams, *company);
+  if (company != nullptr && !company->first()) return;
+  const SparseMatrix matrix = observation_matrix(streams, job, executor, observer);
+  std::vector<StreamMatrix>().swap(streams);
+  observer.info(print("observation matrix: %zu entries of %zu x %zu", matrix.values.size(),
+                      matrix.size, matrix.size));
   std::optional<FolderOf> folder;
   if (together == nullptr) folder.emplace(job.obs_matrix);
-  write_npz(job.obs_matrix, job.overwrite, arrays, together);
+  write_sparse_matrix(job.obs_matrix, job.overwrite, matrix, together);
 }
 
 }  // namespace skyloom

@@ -49,6 +49,16 @@ struct SparseMatrix {
                                               const MapJob& job, Executor& executor,
                                               const Observer& observer);
 
+/// The most entries of a matrix whose indices are numbers of 32 bits, as scipy.sparse chooses them.
+inline constexpr std::size_t kMostNarrowEntries = 0x7fffffff;
+
+/// As scipy.sparse.save_npz has it. With more entries than `most_narrow` all indices are numbers of
+/// 64 bits; less than kMostNarrowEntries makes small matrices such as large ones are. Throws as
+/// write_npz().
+void write_sparse_matrix(const std::string& path, Overwrite overwrite, const SparseMatrix& matrix,
+                         FilesTogether* together = nullptr,
+                         std::size_t most_narrow = kMostNarrowEntries);
+
 /// Those of all ranks, in their order, to the first one; the others have none then.
 void gather_streams(std::vector<StreamMatrix>& streams, RankCompany& company);
 
