@@ -6,11 +6,11 @@
 #include <cctype>
 #include <cmath>
 #include <fstream>
-#include <limits>
 
 #include "loom/base/print.hpp"
 #include "loom/files/byte_source.hpp"
 #include "loom/hdf5/hdf5.hpp"
+#include "skyloom/float32.hpp"
 #include "skyloom/kelvin.hpp"
 #include "skyloom/sky/map_contents.hpp"
 #include "skyloom/status.hpp"
@@ -155,13 +155,11 @@ void require_map_format(const std::string& path) {
 
 MapValues with_room(const std::string& path, const MapFile& file, MapValues values) {
   if (file.type != MapType::kFloat32) return values;
-  constexpr float kLeast = std::numeric_limits<float>::min();  // below it has fewer digits
   return [&path, &file, values = std::move(values)](Pixel pixel, double* out) {
     values(pixel, out);
     for (std::size_t c = 0; c < file.columns.size(); ++c) {
-      const auto stored = static_cast<float>(out[c]);
-      const bool vanishes = file.positive && c == 0 && out[c] != 0 && std::fabs(stored) < kLeast;
-      if (!vanishes && (std::isfinite(stored) || !std::isfinite(out[c]))) continue;
+      const bool positive = file.positive && c == 0;
+      if (!(positive ? has_no_float32(out[c]) : is_beyond_float32(out[c]))) continue;
       throw Error(Status::kUnsupported,
                   path + print(": %s of a pixel is %g%s%s, for which float32 has no room (float64 "
                                "has: --type)",

@@ -10,6 +10,7 @@
 #include "loom/base/print.hpp"
 #include "loom/hdf5/hdf5.hpp"
 #include "loom/json/json.hpp"
+#include "skyloom/float32.hpp"
 #include "skyloom/noise/noise_model.hpp"
 #include "skyloom/random/name_uid.hpp"
 #include "skyloom/tod/observation_file.hpp"
@@ -129,6 +130,7 @@ struct NoiseRows {
     }
     const NoisePsd model = analytic_psd(noise, rate_hz, name);
     if (spectra.empty()) spectra = model.frequency_hz;
+    for (const double value : model.psd) require_float32(value, "K2 s of noise", name);
     spectra.insert(spectra.end(), model.psd.begin(), model.psd.end());
     uids.push_back(uid);
     names.push_back(name);
@@ -323,7 +325,9 @@ void ObservationWriter::write_noise(const Observation& observation) {
     const Detector& detector = observation.plane.detectors[d];
     rows.stream(detector.name, detector.uid, detector.noise, rate);
     rows.weights.put_text(detector.name, rows.width);
-    rows.weights.put(static_cast<float>(sample_weight(detector, rate)));
+    const double weight = sample_weight(detector, rate);
+    require_float32(weight, "1/K2 of a sample", detector.name);
+    rows.weights.put(static_cast<float>(weight));
     rows.mix(detector.name, detector.name, 1);
     if (commons == nullptr) continue;
     for (const auto& [stream, coupling] : commons->parts[d]) {

@@ -53,6 +53,8 @@ class Outputs(Case):
                     said = self.fails(15, "float32", "simulate", "--maps", maps, *few, "--net", net, *grid).stderr
                     self.assertIn("/invcov.", said)
                     self.assertFalse(maps.exists())
+            self.fails(15, "float32", "simulate", "-o", self.out / "data", *SMALL, "--net", net)
+            self.assertFalse((self.out / "data").exists())
             self.ok("simulate", "--maps", self.out / f"wide{net}", *few, "--net", net, *grids[0], "--type", "float64")
 
     def test_maps_of_an_earlier_run_in_the_folder_are_told_of(self):
