@@ -206,17 +206,20 @@ int run_compare(const Given& given, const CompareCommand& command) {
 
 void add_limits(Options& options, CompareCommand& c) {
   options.group("Limits (exit 1 beyond one)");
-  options.add("--max-pull", &c.max_pull, "largest pull, sigma", {.shows_default = true});
+  options.add("--max-pull", &c.max_pull, "largest pull, sigma",
+              {.interval = any_number(), .shows_default = true});
   options.add("--max-mask-diff", &c.max_mask_percent, "bins masked on one side only, percent",
-              {.shows_default = true});
-  options.add("--max-ivar", &c.max_ivar, "relative difference of ivar");
-  options.add("--max-resolution", &c.max_resolution, "difference of RESOLUTION entries");
+              {.interval = any_number(), .shows_default = true});
+  options.add("--max-ivar", &c.max_ivar, "relative difference of ivar", {.interval = any_number()});
+  options.add("--max-resolution", &c.max_resolution, "difference of RESOLUTION entries",
+              {.interval = any_number()});
   options.add(
       "--max-other", &c.max_other_percent,
       "of redshifts: targets with ZWARN 0 in both that are another type or redshift, percent",
-      {.shows_default = true});
-  options.add("--max-mean", &c.max_mean, "with a truth: |mean pull|");
-  options.add("--max-width-error", &c.max_width_error, "with a truth: |width of pulls - 1|");
+      {.interval = any_number(), .shows_default = true});
+  options.add("--max-mean", &c.max_mean, "with a truth: |mean pull|", {.interval = any_number()});
+  options.add("--max-width-error", &c.max_width_error, "with a truth: |width of pulls - 1|",
+              {.interval = any_number()});
 }
 
 }  // namespace

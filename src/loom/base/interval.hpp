@@ -23,14 +23,17 @@ struct Interval {
     constexpr double kNone = std::numeric_limits<double>::infinity();
     return low > -kNone && high < kNone ? print("%.6g to %.6g", low, high) : "";
   }
-  /// "above 0", "of at least 0", "from 1 to 4096"; follows "a number".
+  /// "above 0", "of at least 0", "from 1 to 4096", "of any size"; follows "a number".
   [[nodiscard]] std::string words() const {
     const std::string both = ends();
     if (!both.empty()) return "from " + both;
+    if (low == -std::numeric_limits<double>::infinity()) return "of any size";
     return print(open ? "above %.6g" : "of at least %.6g", low);
   }
 };
 
+/// NaN is none.
+[[nodiscard]] constexpr Interval any_number() { return {}; }
 [[nodiscard]] constexpr Interval above(double low) { return {.low = low, .open = true}; }
 [[nodiscard]] constexpr Interval at_least(double low) { return {.low = low}; }
 [[nodiscard]] constexpr Interval between(double low, double high) {

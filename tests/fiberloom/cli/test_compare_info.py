@@ -104,6 +104,10 @@ class Compare(Case):
             self.refused(2, [self.frame, self.frame, option, "1"], option, "truth")
         self.refused(2, [self.frame, self.frame, "--max-other", "1"], "--max-other", "redshifts")
 
+    def test_what_is_no_number_is_no_limit(self):
+        for option in ("--max-pull", "--max-mask-diff", "--max-ivar", "--max-resolution", "--max-mean", "--max-width-error", "--max-other"):
+            self.refused(2, [self.frame, self.frame, option, "nan"], option, "expected a number of any size, got nan")
+
     def test_as_many_other_fibres_are_not_compared_row_by_row(self):
         parts = [self.out / "first.fits", self.out / "second.fits", self.out / "third.fits"]
         for path, first in zip(parts, ("0", "1", "5")):
