@@ -279,7 +279,14 @@ void read_list(const std::string& path, TaskMaker& maker) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) throw Error(Status::kNotFound, path + ": no such file or folder");
   constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
-  std::istringstream file(read_text(path, kMaxBytes));
+  const std::string text = read_text(path, kMaxBytes);
+  if (text.starts_with("SIMPLE  =") || text.find('\0') != std::string::npos) {
+    throw Error(Status::kUsage,
+                path +
+                    ": is no text: expected a folder, a list of images or a job file (.toml); "
+                    "a single image goes to fiberloom extract -i");
+  }
+  std::istringstream file(text);
   std::size_t number = 0;
   for (std::string line; std::getline(file, line);) {
     const auto paths = paths_of(line, path + ", line " + std::to_string(++number));

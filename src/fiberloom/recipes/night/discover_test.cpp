@@ -5,6 +5,7 @@
 #include "fiberloom/recipes/night/job_file.hpp"
 #include "loom/base/error.hpp"
 #include "loom/testing/scratch_folder.hpp"
+#include "loom/testing/test_files.hpp"
 
 namespace fiberloom::night {
 namespace {
@@ -161,6 +162,19 @@ TEST_F(DiscoverTest, ReadsAList) {
   ASSERT_EQ(tasks.size(), 1U);
   EXPECT_EQ(tasks[0].job.psf, "/psf.fits");
   EXPECT_THROW((void)find_frames(request("nothing.txt")), Error);
+}
+
+TEST_F(DiscoverTest, AnImageIsNoList) {
+  using std::string_literals::operator""s;
+  for (const std::string& text :
+       {"SIMPLE  =                    T / FITS"s, "\x1f\x8b\0\0 packed\n"s}) {
+    put("preproc-b1-00000007.fits", text);
+    const auto thrown =
+        loom::test::thrown_by([&] { (void)find_frames(request("preproc-b1-00000007.fits")); });
+    EXPECT_EQ(thrown.status, Status::kUsage);
+    EXPECT_TRUE(thrown.says("preproc-b1-00000007.fits: is no text: expected a folder"))
+        << thrown.message;
+  }
 }
 
 TEST_F(DiscoverTest, AListMayQuoteItsPaths) {
