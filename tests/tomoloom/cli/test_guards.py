@@ -90,6 +90,9 @@ class Outputs(Case):
             self.assertEqual(self.program("compare", one, other, "--max-rms", 100).returncode, 1)
         self.fails(2, "--slice 0.5", "view", good, "-o", self.out / "page.html", "--slice", 0.5)
 
+    def test_a_truth_that_would_be_infinite_is_none(self):
+        self.fails(2, "--absorption", "simulate", "-o", self.out / "scan.h5", "--truth", self.volume, "--absorption", 1e300)
+
     def test_options_that_change_nothing_are_told_of(self):
         said = self.ok("recon", self.scan, "-o", self.volume, "--rows", "30:32", "--phase-energy", 30, "--iterations", 5).stderr
         self.assertIn("--phase-energy changes nothing without --phase\n", said)
