@@ -29,8 +29,8 @@ struct FoundScan {
 /// scans.
 [[nodiscard]] bool are_many(const std::vector<std::string>& inputs);
 
-/// Files as they are; of a folder the Data Exchange files (*.h5, *.hdf5, *.hdf, *.nxs, in letters of
-/// either case) in it and below it, except volumes that `recon` has made (*_rec.*), whose
+/// Files as they are; of a folder the Data Exchange files (*.h5, *.hdf5, *.hdf, *.nxs, in letters
+/// of either case) in it and below it, except volumes that `recon` has made (*_rec.*), whose
 /// subfolders the outputs keep; the lines of lists. Throws kNotFound, and what parse_scan_list()
 /// throws.
 [[nodiscard]] std::vector<FoundScan> find_scans(const std::vector<std::string>& inputs);
