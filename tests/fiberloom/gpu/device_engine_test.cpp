@@ -215,7 +215,8 @@ TEST(DeviceEngine, GivesTheSameBytesWhateverTheThreadsOfABlockMayShare) {
   const ExtractResult one = by_device(c, *emulated());
   for (const std::size_t kilobytes :
        {99, 64, 48}) {  // as many; smaller tiles, as on AMD's cards; none
-    EXPECT_TRUE(same_bytes(one, by_device(c, *emulated({.shared_bytes = kilobytes << 10})))) << kilobytes;
+    EXPECT_TRUE(same_bytes(one, by_device(c, *emulated({.shared_bytes = kilobytes << 10}))))
+        << kilobytes;
   }
 }
 
