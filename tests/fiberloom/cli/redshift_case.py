@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What tests of fiberloom redshift share: five targets of known redshift, templates, a call."""
 import math
-import pathlib
-import shutil
-import tempfile
 
-from run_fiberloom import Case as FrameCase
+from run_fiberloom import Folders
 from small_spectra import Targets, read_table, write_templates
 
 TRUTH = [("GALAXY", 0.0312), ("STAR", 0.0004), ("GALAXY", 0.0701), ("GALAXY", 0.0955), ("STAR", -0.0005)]
@@ -18,18 +15,17 @@ OURS = [*COLUMNS, *PROBABILITIES, "GOOD_Z_BGS", "GOOD_Z_LRG", "GOOD_Z_ELG", "GOO
 SKY, LITTLE_COVERAGE, UNPLUGGED, BAD_TARGET, NODATA, POORDATA = 1, 2, 128, 256, 512, 2048
 
 
-class Case(FrameCase):
+class Case(Folders):
     @classmethod
     def setUpClass(cls):
-        cls.inputs = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-in-"))
+        super().setUpClass()
         cls.templates = write_templates(cls.inputs / "templates")
         cls.targets = Targets(TRUTH)
         cls.coadd = cls.inputs / "coadd-0-80613.fits"
         cls.coadd.write_bytes(cls.targets.coadd())
 
     def setUp(self):
-        self.out = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-out-"))
-        self.addCleanup(shutil.rmtree, self.out)
+        super().setUp()
         self.result = self.out / "redrock.fits"
 
     def redshift(self, *more, inputs=None, output=True, **how):

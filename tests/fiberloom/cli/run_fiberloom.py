@@ -14,20 +14,12 @@ from small_camera import GRID, Camera, psf_bytes
 PROGRAM = os.environ.get("FIBERLOOM_PROGRAM", "")
 
 
-class Case(unittest.TestCase):
-    """Inputs are made once; each test gets an empty output folder."""
-
-    camera = None
+class Folders(unittest.TestCase):
+    """A folder of inputs, and for each test an empty one for outputs."""
 
     @classmethod
     def setUpClass(cls):
-        if Case.camera is None:
-            Case.camera = Camera()
         cls.inputs = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-in-"))
-        cls.image = cls.inputs / "preproc-r0-00000011.fits"
-        cls.psf = cls.inputs / "psf-r0.fits"
-        cls.image.write_bytes(Case.camera.preproc_bytes())
-        cls.psf.write_bytes(psf_bytes())
 
     @classmethod
     def tearDownClass(cls):
@@ -35,7 +27,6 @@ class Case(unittest.TestCase):
 
     def setUp(self):
         self.out = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-out-"))
-        self.frame = self.out / "frame-r0-00000011.fits"
         self.addCleanup(shutil.rmtree, self.out)
 
     def put(self, name, data):
@@ -56,18 +47,6 @@ class Case(unittest.TestCase):
         return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True,
                               env={**os.environ, **(env or {})}, preexec_fn=limit, timeout=timeout)
 
-    def command(self, *more, image=None, psf=None, output=None, wave=GRID):
-        return ["extract", "-i", image or self.image, "-p", psf or self.psf,
-                "-o", output or self.frame, "-w", wave, "--bundlesize", "5", *more]
-
-    def extract(self, *more, env=None, file_limit=None, powerless=False, **files):
-        return self.program(*self.command(*more, **files), env=env, file_limit=file_limit, powerless=powerless)
-
-    def extract_ok(self, *more, env=None, **files):
-        result = self.extract("--quiet", *more, env=env, **files)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        return result
-
     def files(self):
         return sorted(p.name for p in self.out.iterdir())
 
@@ -80,3 +59,35 @@ class Case(unittest.TestCase):
         for word in words:
             self.assertIn(str(word), lines[0])
         self.assertEqual(self.files(), [])
+
+
+class Case(Folders):
+    """Among the inputs, made once, are an image and its PSF."""
+
+    camera = None
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        if Case.camera is None:
+            Case.camera = Camera()
+        cls.image = cls.inputs / "preproc-r0-00000011.fits"
+        cls.psf = cls.inputs / "psf-r0.fits"
+        cls.image.write_bytes(Case.camera.preproc_bytes())
+        cls.psf.write_bytes(psf_bytes())
+
+    def setUp(self):
+        super().setUp()
+        self.frame = self.out / "frame-r0-00000011.fits"
+
+    def command(self, *more, image=None, psf=None, output=None, wave=GRID):
+        return ["extract", "-i", image or self.image, "-p", psf or self.psf,
+                "-o", output or self.frame, "-w", wave, "--bundlesize", "5", *more]
+
+    def extract(self, *more, env=None, file_limit=None, powerless=False, **files):
+        return self.program(*self.command(*more, **files), env=env, file_limit=file_limit, powerless=powerless)
+
+    def extract_ok(self, *more, env=None, **files):
+        result = self.extract("--quiet", *more, env=env, **files)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result

@@ -14,16 +14,16 @@ import unittest
 
 import tiny_fits
 import tiny_parquet
-from run_fiberloom import PROGRAM, Case as FrameCase
+from run_fiberloom import PROGRAM, Folders
 from small_catalogue import Server, frame_bytes, redrock_bytes, targets
 
 COLUMNS = "targetid,z,zwarn,spectype,target_ra,target_dec,tileid"
 
 
-class Case(FrameCase):
+class Case(Folders):
     @classmethod
     def setUpClass(cls):
-        cls.inputs = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-in-"))
+        super().setUpClass()
         cls.redux = cls.inputs / "redux"
         (cls.redux / "tiles").mkdir(parents=True)
         cls.first = cls.redux / "tiles" / "redrock-0-1001-thru20260101.fits"
@@ -33,8 +33,7 @@ class Case(FrameCase):
         (cls.redux / "cframe-r1-00000042.fits").write_bytes(frame_bytes(42, 20260101, 1001, "r1"))
 
     def setUp(self):
-        self.out = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-out-"))
-        self.addCleanup(shutil.rmtree, self.out)
+        super().setUp()
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-db-"))
         self.addCleanup(shutil.rmtree, self.folder)
         self.db = str(self.folder / "catalogue.sqlite")

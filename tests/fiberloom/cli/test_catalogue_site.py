@@ -3,17 +3,15 @@
 import hashlib
 import http.client
 import json
-import pathlib
 import re
 import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import unittest
 import urllib.parse
 
-from run_fiberloom import PROGRAM, Case as FrameCase
+from run_fiberloom import PROGRAM, Folders
 from small_catalogue import Server, redrock_bytes, targets
 from small_spectra import Targets, template_bytes
 
@@ -45,10 +43,10 @@ class Site:
         return self.process.returncode, out, err
 
 
-class Case(FrameCase):
+class Case(Folders):
     @classmethod
     def setUpClass(cls):
-        cls.inputs = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-in-"))
+        super().setUpClass()
         cls.db = cls.inputs / "catalogue.sqlite"
         odd = [(-7, 0.5, 0, "<b>&", 150.0, 2.5)]
         (cls.inputs / "redrock-0-1.fits").write_bytes(redrock_bytes(1, 20260101, targets(1, 450) + odd, candidates=1))
@@ -59,7 +57,7 @@ class Case(FrameCase):
     @classmethod
     def tearDownClass(cls):
         cls.site.stop()
-        shutil.rmtree(cls.inputs)
+        super().tearDownClass()
 
     def setUp(self):
         pass
@@ -140,14 +138,9 @@ class Pages(Case):
                 raise OSError("this machine's name is the loopback's")
 
 
-class Serving(FrameCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.inputs = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-in-"))
-
+class Serving(Folders):
     def setUp(self):
-        self.out = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-out-"))
-        self.addCleanup(shutil.rmtree, self.out)
+        super().setUp()
         self.db = self.inputs / f"{self.id()}.sqlite"
 
     def load(self, *files, db=None):

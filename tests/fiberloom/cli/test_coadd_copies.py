@@ -1,22 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`coadd` of light that is there twice, where FIBERMAP does not say so."""
-import pathlib
-import shutil
-import tempfile
 import unittest
 
-from run_fiberloom import Case as FrameCase
+from run_fiberloom import Folders
 from small_exposures import exposures, spectra_bytes
 
 
-class Copies(FrameCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.inputs = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-in-"))
-
+class Copies(Folders):
     def setUp(self):
-        self.out = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-out-"))
-        self.addCleanup(shutil.rmtree, self.out)
+        super().setUp()
         self.coadd, self.targets = self.out / "coadd.fits", exposures()
 
     def test_a_copy_that_no_number_tells_from_the_first_is_found_by_its_light(self):

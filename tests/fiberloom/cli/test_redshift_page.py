@@ -1,24 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """fiberloom report on redshifts end to end: what a page holds against the files that it is made of; bad input."""
 import math
-import pathlib
 import shutil
 import struct
-import tempfile
 import unittest
 
 import redshift_page as pages
 import tiny_fits
-from run_fiberloom import Case as FrameCase
+from run_fiberloom import Folders
 from small_spectra import CAMERAS, Targets, archetype_bytes, template_bytes, write_templates
 
 TRUTH = [("GALAXY", 0.0312), ("STAR", 0.0004), ("GALAXY", 0.0701), ("GALAXY", 0.0955)]
 
 
-class Case(FrameCase):
+class Case(Folders):
     @classmethod
     def setUpClass(cls):
-        cls.inputs = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-in-"))
+        super().setUpClass()
         cls.templates = write_templates(cls.inputs / "templates")
         cls.targets = Targets(TRUTH)
         for camera in cls.targets.ivar.values():
@@ -38,8 +36,7 @@ class Case(FrameCase):
         assert done.returncode == 0, done.stderr
 
     def setUp(self):
-        self.out = pathlib.Path(tempfile.mkdtemp(prefix="fiberloom-out-"))
-        self.addCleanup(shutil.rmtree, self.out)
+        super().setUp()
         self.html = self.out / "page.html"
 
     def report(self, *arguments):

@@ -19,11 +19,8 @@ struct AssembleArgs {
   int tiles;                   ///< of TileKernel: those of a fibre
 
   /// Eights of bins that spots of eight bins meet: as many on either side, or behind their own.
-  [[nodiscard]] FL_LANE_HD int eights_beside(bool coupling) const {
-    return lane::squares_of(coupling ? shape.cross_band : own_band);
-  }
   [[nodiscard]] FL_LANE_HD int eights_met(bool coupling) const {
-    return 1 + eights_beside(coupling) * (coupling ? 2 : 1);
+    return coupling ? 1 + 2 * lane::squares_of(shape.cross_band) : 1 + lane::squares_of(own_band);
   }
   /// Of those the nearest first, which have the longest sums: 0, -1, 1, ...
   FL_LANE_HD static int eight_met(int item, bool coupling) {
