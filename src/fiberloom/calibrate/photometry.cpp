@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "fiberloom/calibrate/cubic_through.hpp"
 #include "fiberloom/calibrate/medians.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
@@ -155,46 +156,29 @@ namespace {
 /// a natural cubic spline in 1 / wavelength (1/micron) through his anchors above.
 class Fitzpatrick {
  public:
-  Fitzpatrick() {
-    const auto inverse = [](double wave_aa) { return 1e4 / wave_aa; };
+  [[nodiscard]] double operator()(double wave_aa) const {
+    const double x = inverse(wave_aa);
+    return x >= inverse(kUltraviolet) ? ultraviolet(x) : optical_(x);
+  }
+
+ private:
+  static constexpr double kRv = 3.1, kUltraviolet = 2700;
+  static double inverse(double wave_aa) { return 1e4 / wave_aa; }
+  static CubicThrough optical() {
     const auto polynomial = [&](std::initializer_list<double> c) {
       double sum = 0;
       for (const double one : c) sum = sum * kRv + one;
       return sum;
     };
-    x_ = {0,
-          inverse(26500),
-          inverse(12200),
-          inverse(6000),
-          inverse(5470),
-          inverse(4670),
-          inverse(4110),
-          inverse(2700),
-          inverse(2600)};
-    y_ = {0,
-          0.26469,
-          0.82925,
-          polynomial({2.13572e-04, 1.00270, -4.22809e-01}),
-          polynomial({-7.35778e-05, 1.00216, -5.13540e-02}),
-          polynomial({-3.32598e-05, 1.00184, 7.00127e-01}),
-          polynomial({-4.45636e-05, 7.97809e-04, -5.46959e-03, 1.01707, 1.19456}),
-          ultraviolet(inverse(2700)),
-          ultraviolet(inverse(2600))};
-    bend();
+    return CubicThrough({0, inverse(26500), inverse(12200), inverse(6000), inverse(5470),
+                         inverse(4670), inverse(4110), inverse(kUltraviolet), inverse(2600)},
+                        {0, 0.26469, 0.82925, polynomial({2.13572e-04, 1.00270, -4.22809e-01}),
+                         polynomial({-7.35778e-05, 1.00216, -5.13540e-02}),
+                         polynomial({-3.32598e-05, 1.00184, 7.00127e-01}),
+                         polynomial({-4.45636e-05, 7.97809e-04, -5.46959e-03, 1.01707, 1.19456}),
+                         ultraviolet(inverse(kUltraviolet)), ultraviolet(inverse(2600))},
+                        Ends::kNatural);
   }
-  [[nodiscard]] double operator()(double wave_aa) const {
-    const double x = 1e4 / wave_aa;
-    if (x >= x_[kPoints - 2]) return ultraviolet(x);
-    const auto above = std::upper_bound(x_.begin() + 1, x_.end() - 1, x);
-    const auto k = static_cast<std::size_t>(above - x_.begin());
-    const double h = x_[k] - x_[k - 1], a = (x_[k] - x) / h, b = (x - x_[k - 1]) / h;
-    return a * y_[k - 1] + b * y_[k] +
-           ((a * a * a - a) * second_[k - 1] + (b * b * b - b) * second_[k]) * h * h / 6;
-  }
-
- private:
-  static constexpr std::size_t kPoints = 9;
-  static constexpr double kRv = 3.1;
   static double ultraviolet(double x) {
     constexpr double kC2 = -0.824 + 4.717 / kRv, kC1 = 2.030 - 3.007 * kC2;
     constexpr double kX0 = 4.596, kGamma = 0.99, kC3 = 3.23;  // the bump at 2175 Angstrom
@@ -203,19 +187,7 @@ class Fitzpatrick {
     return kC1 + kC2 * x + kC3 * x * x / (d * d + x * x * kGamma * kGamma) +
            kC4 * far * far * (0.5392 + 0.05644 * far) + kRv;
   }
-  /// Second derivatives, 0 at the ends: one tridiagonal elimination.
-  void bend() {
-    std::array<double, kPoints> upper{}, right{};
-    for (std::size_t i = 1; i + 1 < kPoints; ++i) {
-      const double low = x_[i] - x_[i - 1], high = x_[i + 1] - x_[i];
-      const double slope = (y_[i + 1] - y_[i]) / high - (y_[i] - y_[i - 1]) / low;
-      const double pivot = (low + high) / 3 - low / 6 * upper[i - 1];
-      upper[i] = high / 6 / pivot;
-      right[i] = (slope - low / 6 * right[i - 1]) / pivot;
-    }
-    for (std::size_t i = kPoints - 1; i-- > 1;) second_[i] = right[i] - upper[i] * second_[i + 1];
-  }
-  std::array<double, kPoints> x_{}, y_{}, second_{};
+  CubicThrough optical_ = optical();
 };
 
 }  // namespace

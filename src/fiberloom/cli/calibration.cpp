@@ -32,15 +32,16 @@ void add_calibration_options(Options& options, CalibrationCommand& c) {
 
 Json inputs_json(const CalibrationJob& job) {
   if (job.step != CalibrationStep::kStdStars && job.step != CalibrationStep::kQuality) {
-    return {{"frame", job.input},   {"flats", paths_json(job.flats)}, {"fiberflat", job.flat},
-            {"sky", job.sky},       {"models", job.models},           {"average", job.average},
-            {"fluxcalib", job.flux}};
+    return {{"frame", job.input},    {"flats", paths_json(job.flats)}, {"fiberflat", job.flat},
+            {"sky", job.sky},        {"models", job.models},           {"average", job.average},
+            {"fluxcalib", job.flux}, {"desimodel", job.desimodel},     {"psf", job.psf}};
   }
   if (job.step == CalibrationStep::kQuality) {
     return {{"frames", paths_json(job.frames)},
             {"skymodels", paths_json(job.skies)},
             {"fluxcalibs", paths_json(job.fluxes)},
-            {"stdstars", paths_json(job.star_files)}};
+            {"stdstars", paths_json(job.star_files)},
+            {"desimodel", job.desimodel}};
   }
   return {{"frames", paths_json(job.frames)},
           {"fiberflats", paths_json(job.flats)},
@@ -194,6 +195,7 @@ int run_calibrate(const Given& given, const CalibrationCommand& c) {
     json["nspec"] = s.nspec;
     json["nwave"] = s.nwave;
     json["masked_pixels"] = s.without;
+    for (const auto& [name, value] : s.tsnr2) json["median_tsnr2"][name] = value;
     return json;
   });
 }

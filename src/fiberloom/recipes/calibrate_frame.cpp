@@ -6,10 +6,12 @@
 #include <cmath>
 #include <span>
 
+#include "fiberloom/calibrate/fiber_acceptance.hpp"
 #include "fiberloom/calibrate/usable.hpp"
+#include "fiberloom/formats/desimodel_file.hpp"
 #include "fiberloom/formats/spectrograph.hpp"
 #include "fiberloom/recipes/calibration_steps.hpp"
-#include "fiberloom/spectrum/scores.hpp"
+#include "fiberloom/recipes/frame_depth.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/median.hpp"
 #include "loom/base/print.hpp"
@@ -21,24 +23,9 @@ namespace {
 using calibration::about;
 using calibration::band_of;
 using calibration::header_of;
-using calibration::heliocor_of;
 using calibration::Origin;
 using calibration::read_frame_of_one_grid;
 using calibration::require_same_origin;
-
-void divide(FrameFile& frame, const CalibrationJob& job) {
-  const FiberFlatFile flat = read_fiber_flat(job.flat, job.verify);
-  require_same_origin(job.flat, flat.header, frame.header, Origin::kCamera);
-  calibration::require_same_fibers(job.flat, flat.fibermap, frame.fibermap);
-  const double heliocor = heliocor_of(job.input, frame.header);
-  about(job.flat, [&] { calibrate::apply_fiber_flat(frame, flat, heliocor); });
-}
-
-void subtract(FrameFile& frame, const CalibrationJob& job) {
-  const SkyFile sky = read_sky(job.sky, job.verify);
-  require_same_origin(job.sky, sky.header, frame.header, Origin::kCameraAndExposure);
-  about(job.sky, [&] { calibrate::subtract_sky(frame, sky, band_of(frame.header)); });
-}
 
 /// Models that stop within the frame would make light of its ends nothing.
 void check_reach(const StandardStarFile& models, const std::string& path, const Spectra& frame) {
@@ -110,17 +97,37 @@ calibrate::StarModels models_of(const FrameFile& frame, const CalibrationJob& jo
   return out;
 }
 
+/// What fibres lose of a point's light against each other: a column says so, or their places.
+/// Empty: the same.
+std::vector<double> point_losses(const Table& fibermap, const CalibrationJob& job,
+                                 const Observer& observer) {
+  if (auto known = fibermap.column("FLAT_TO_PSF_FLUX")) return std::move(*known);
+  const std::string desimodel = find_desimodel(job.desimodel);
+  if (desimodel.empty()) {
+    observer.info(
+        "no FLAT_TO_PSF_FLUX in FIBERMAP, no --desimodel: fibres lose the same of a point's light");
+    return {};
+  }
+  try {
+    auto out = calibrate::flat_to_psf_flux(fibermap, read_focal_plane(desimodel), job.seeing_as);
+    if (out) return std::move(*out);
+    throw Error(Status::kMissingKeyword, job.input +
+                                             ": FIBERMAP: no FIBER_X and FIBER_Y, expected them "
+                                             "to tell what light fibres lose");
+  } catch (const Error& error) {
+    if (!job.desimodel.empty()) throw;  // what a variable of the environment suggests may fail
+    observer.warn(std::string(error.what()) +
+                  "; fibres lose the same of a point's light ($DESIMODEL is " + desimodel + ")");
+    return {};
+  }
+}
+
 calibrate::FluxOptions flux_options(const FrameFile& frame, const CalibrationJob& job,
                                     const Observer& observer) {
   calibrate::FluxOptions o = job.method == CalibrationMethod::kDesispec ? calibrate::desispec_flux()
                                                                         : calibrate::FluxOptions();
   o.scale_nsig = job.scale_nsig;
-  const auto points = frame.fibermap->column("FLAT_TO_PSF_FLUX");
-  if (points) {
-    o.flat_to_psf = *points;
-  } else {
-    observer.info("no FLAT_TO_PSF_FLUX in FIBERMAP: fibres lose the same of a point's light");
-  }
+  o.flat_to_psf = point_losses(*frame.fibermap, job, observer);
   if (!job.average.empty()) {
     const FluxCalibrationFile average = read_flux_calibration(job.average, job.verify);
     require_same_origin(job.average, average.header, frame.header, Origin::kCamera);
@@ -132,23 +139,6 @@ calibrate::FluxOptions flux_options(const FrameFile& frame, const CalibrationJob
     o.average = average.deconvolved;
   }
   return o;
-}
-
-/// What a frame says that it has been through already is done again only by mistake.
-void warn_of_repetition(const FrameFile& frame, const CalibrationJob& job,
-                        const Observer& observer) {
-  struct Done {
-    const std::string& wanted;
-    const char *key, *what;
-  };
-  for (const Done& step :
-       {Done{job.flat, "FIBERFLT", "divided by a fibre flat"},
-        Done{job.sky, "IN_SKY", "freed of its sky"}, Done{job.flux, "FLUXCALB", "put into flux"}}) {
-    const auto before = frame.header.text(step.key);
-    if (step.wanted.empty() || !before) continue;
-    observer.warn(job.input + ": FLUX: " + step.key + " is '" + *before + "': the frame has been " +
-                  step.what + " already, and is once more");
-  }
 }
 
 template <class T>
@@ -196,7 +186,7 @@ void check_outputs(const CalibrationJob& job, std::span<const NamedFile> more) {
   std::vector<NamedFile> inputs{{"input", job.input},     {"fibre flat", job.flat},
                                 {"sky", job.sky},         {"models", job.models},
                                 {"average", job.average}, {"flux calibration", job.flux},
-                                {"models", job.grid}};
+                                {"models", job.grid},     {"PSF", job.psf}};
   for (const std::string& path : job.frames) inputs.push_back({"input", path});
   for (const std::string& path : job.flats) inputs.push_back({"fibre flat", path});
   for (const std::string& path : job.skies) inputs.push_back({"sky", path});
@@ -268,7 +258,7 @@ double rms(const Array2D<double>& m) {
 SkySummary make_sky(const CalibrationJob& job, Executor& executor, const Observer& observer) {
   const calibrate::SkyOptions options = sky_options(job);
   FrameFile frame = read_frame_of_one_grid(job.input, job.verify, observer);
-  if (!job.flat.empty()) divide(frame, job);
+  if (!job.flat.empty()) (void)calibration::divide_by_flat(frame, job);
   calibrate::SkyFit sky = about(job.input, [&] {
     return calibrate::compute_sky(frame, band_of(frame.header), options, executor);
   });
@@ -301,8 +291,8 @@ SkySummary make_sky(const CalibrationJob& job, Executor& executor, const Observe
 FluxSummary make_flux_calibration(const CalibrationJob& job, Executor& executor,
                                   const Observer& observer) {
   FrameFile frame = read_frame_of_one_grid(job.input, job.verify, observer);
-  if (!job.flat.empty()) divide(frame, job);
-  if (!job.sky.empty()) subtract(frame, job);
+  if (!job.flat.empty()) (void)calibration::divide_by_flat(frame, job);
+  if (!job.sky.empty()) (void)calibration::subtract_sky(frame, job);
   const calibrate::StarModels models = models_of(frame, job, observer);
   const calibrate::FluxOptions options = flux_options(frame, job, observer);
   const std::vector<bool> out_of_use =
@@ -328,40 +318,6 @@ FluxSummary make_flux_calibration(const CalibrationJob& job, Executor& executor,
   static_cast<FluxCalibration&>(file) = std::move(flux);
   const FolderOf folder(job.output);
   write_flux_calibration(job.output, file, job.overwrite);
-  return out;
-}
-
-CalibrateSummary calibrate_frame(const CalibrationJob& job, const Observer& observer) {
-  FrameFile frame = read_frame_of_one_grid(job.input, job.verify, observer, FrameTables::kAll);
-  warn_of_repetition(frame, job, observer);
-  if (!job.flat.empty()) {
-    divide(frame, job);
-    add_scores(frame, ScoreStage::kFlat);
-  }
-  if (!job.sky.empty()) {
-    subtract(frame, job);
-    add_scores(frame, ScoreStage::kSkySubtracted);
-  }
-  frame.header = header_of(frame.header, job);
-  if (!job.flux.empty()) {
-    const FluxCalibrationFile flux = read_flux_calibration(job.flux, job.verify);
-    require_same_origin(job.flux, flux.header, frame.header, Origin::kCamera);
-    about(job.flux, [&] { calibrate::apply_flux_calibration(frame, flux); });
-    calibration::drop_and_tell(job.output, "", frame, observer);
-    add_scores(frame, ScoreStage::kCalibrated);
-    if (flux.deconvolved.empty()) {
-      observer.warn(job.flux +
-                    ": no HDU DECONVOLVED_CALIB: RESOLUTION stays that of the electrons, which is "
-                    "not that of the flux where the calibration has lines");
-    }
-    frame.header.set("BUNIT", "10**-17 erg/(s cm2 Angstrom)");
-  }
-  const FolderOf folder(job.output);
-  write_frame(job.output, frame, job.overwrite);
-  const CalibrateSummary out{frame.nspec(), frame.nwave(), zeros(frame.ivar)};
-  if (out.without == frame.ivar.size()) {
-    observer.warn(job.output + ": IVAR is 0 everywhere: nothing is left of " + job.input);
-  }
   return out;
 }
 

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fiberloom/calibrate/fiber_flat.hpp"
@@ -41,8 +42,13 @@ struct CalibrationJob {
   Overwrite overwrite = Overwrite::kYes;
   double clip_nsig = 10, accuracy = 5e-4, spacing_aa = 5;  ///< of a fibre flat
   double scale_nsig = 3;                                   ///< of a flux calibration
-  bool adjust_wavelength = false, adjust_lsf = false;      ///< lines of a sky, fibre by fibre
-  bool extra_variance = true;                              ///< near lines of a sky
+  double seeing_as = 1.1;  ///< FWHM, by which its fibres lose light, arc seconds
+  /// Folder of desimodel: where light is lost (a flux calibration), how deep a calibrated frame is
+  /// (tsnr; psf: what it was extracted with). Empty: $DESIMODEL, if there are such files.
+  std::string desimodel, psf;
+  bool tsnr = true;
+  bool adjust_wavelength = false, adjust_lsf = false;  ///< lines of a sky, fibre by fibre
+  bool extra_variance = true;                          ///< near lines of a sky
   std::string adjustments;  ///< output: what the lines were moved and widened by
   /// Of standard stars: all cameras of an exposure, or of several, of one spectrograph; of the
   /// quality of an exposure: all of its cameras.
@@ -94,7 +100,8 @@ StandardStarSummary make_standard_stars(const CalibrationJob& job, Executor& exe
                                         const Observer& observer);
 
 struct CalibrateSummary {
-  std::size_t nspec = 0, nwave = 0, without = 0;  ///< without: pixels of ivar 0
+  std::size_t nspec = 0, nwave = 0, without = 0;      ///< without: pixels of ivar 0
+  std::vector<std::pair<std::string, double>> tsnr2;  ///< TSNR2_KIND_BAND and its median fibre
 };
 /// Frame -> frame divided by the flat, without the sky, in units of flux: desispec's fframe, sframe
 /// and cframe, by what is given.

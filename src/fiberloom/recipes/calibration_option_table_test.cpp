@@ -20,7 +20,7 @@ std::string other_value(const std::string& key) {
   if (key == "method") return "desispec";
   if (key == "color") return "GAIA-G-RP";
   if (key == "adjust_wavelength" || key == "adjust_lsf") return "true";
-  if (key == "extra_variance") return "false";
+  if (key == "extra_variance" || key == "tsnr") return "false";
   if (key == "z_max" || key == "z_res") return "0.00050000000000000001";
   return "7";
 }

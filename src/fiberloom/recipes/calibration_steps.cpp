@@ -51,6 +51,22 @@ void drop_and_tell(const std::string& path, const std::string& prefix, Spectra& 
             path.c_str(), prefix.c_str(), lost, spectra.flux.size()));
 }
 
+FiberFlatFile divide_by_flat(FrameFile& frame, const CalibrationJob& job) {
+  FiberFlatFile flat = read_fiber_flat(job.flat, job.verify);
+  require_same_origin(job.flat, flat.header, frame.header, Origin::kCamera);
+  require_same_fibers(job.flat, flat.fibermap, frame.fibermap);
+  const double heliocor = heliocor_of(job.input, frame.header);
+  about(job.flat, [&] { calibrate::apply_fiber_flat(frame, flat, heliocor); });
+  return flat;
+}
+
+SkyFile subtract_sky(FrameFile& frame, const CalibrationJob& job) {
+  SkyFile sky = read_sky(job.sky, job.verify);
+  require_same_origin(job.sky, sky.header, frame.header, Origin::kCameraAndExposure);
+  about(job.sky, [&] { calibrate::subtract_sky(frame, sky, band_of(frame.header)); });
+  return sky;
+}
+
 void require_same_origin(const std::string& path, const HeaderCards& made, const HeaderCards& frame,
                          Origin origin) {
   const std::string camera = camera_of(made), expected = camera_of(frame);

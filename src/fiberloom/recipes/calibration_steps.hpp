@@ -30,6 +30,11 @@ auto about(const std::string& path, Step step) {
 void drop_and_tell(const std::string& path, const std::string& prefix, Spectra& spectra,
                    const Observer& observer);
 
+/// The frame divided by job.flat, which is handed back.
+FiberFlatFile divide_by_flat(FrameFile& frame, const CalibrationJob& job);
+/// The frame without job.sky, which is handed back.
+SkyFile subtract_sky(FrameFile& frame, const CalibrationJob& job);
+
 /// What a flat, a sky or a flux calibration must share with the frame that it is applied to.
 enum class Origin { kCamera, kCameraAndExposure };
 /// Throws kWrongShape where both say what they are of, and it is not the same: cameras of one band

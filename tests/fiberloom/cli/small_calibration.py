@@ -58,8 +58,8 @@ def models_bytes(fibers=None, first=WAVE[0] - 8, scale=None):
             + fits.image("FIBERS", 32, (len(STARS),), fibers or list(STARS)))
 
 
-def frame_bytes(light, flavor, seed, cards=(), status=None, objtype=None, tables=True, flux=None, wave=None, more=None):
-    """`more`: fibre -> light beside `light`; such fibres are standard stars."""
+def frame_bytes(light, flavor, seed, cards=(), status=None, objtype=None, tables=True, flux=None, wave=None, more=None, columns=None):
+    """`more`: fibre -> light beside `light`; such fibres are standard stars; `columns`: name -> numbers of FIBERMAP."""
     rng = random.Random(seed)
     values, ivar, resolution = [], [], []
     for f in range(FIBERS):
@@ -72,9 +72,12 @@ def frame_bytes(light, flavor, seed, cards=(), status=None, objtype=None, tables
         resolution += [k[2 * HALF - row] for row in range(2 * HALF + 1) for _ in range(BINS)]
     head = list({**{"CAMERA": "r0", "FLAVOR": flavor, "EXPID": 11}, **dict(cards)}.items())
     kinds = objtype or ["SKY" if s else "TGT" for s in SKY]
-    rows = [(100 + f, f, kinds[f].encode(), (status or {}).get(f, 0), (f in (more or {})) << 33) for f in range(FIBERS)]
+    further = columns or {}
+    rows = [(100 + f, f, kinds[f].encode(), (status or {}).get(f, 0), (f in (more or {})) << 33, *(v[f] for v in further.values()))
+            for f in range(FIBERS)]
     table = fits.table("FIBERMAP", [("TARGETID", "K", "q", None), ("FIBER", "J", "i", None), ("OBJTYPE", "3A", "3s", None),
-                                    ("FIBERSTATUS", "J", "i", None), ("DESI_TARGET", "K", "q", None)], rows)
+                                    ("FIBERSTATUS", "J", "i", None), ("DESI_TARGET", "K", "q", None)]
+                       + [(name, "D", "d", None) for name in further], rows)
     return (fits.image("FLUX", -32, (FIBERS, BINS), flux or values, head, first=True)
             + fits.image("IVAR", -32, (FIBERS, BINS), ivar) + fits.image("MASK", 32, (FIBERS, BINS), [0] * (FIBERS * BINS))
             + fits.image("WAVELENGTH", -64, (BINS,), wave or WAVE)

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How deep a calibrated frame is: TSNR2 of each fibre and kind of target into its SCORES, as
+// desi_process_exposure leaves them. Internal to recipes/.
+#pragma once
+
+#include <string>
+
+#include "fiberloom/calibrate/template_snr.hpp"
+#include "fiberloom/recipes/calibrate_frame.hpp"
+
+namespace fiberloom {
+
+/// Where desimodel lies: what was asked for, else $DESIMODEL where it has templates of depth;
+/// empty: nowhere.
+[[nodiscard]] std::string find_desimodel(const std::string& asked);
+
+/// What a frame went through.
+struct DepthSteps {
+  const Spectra& raw;  ///< before anything was applied
+  const FiberFlat& flat;
+  const SkyModel& sky;
+  const FluxCalibration& flux;
+};
+/// Columns TSNR2_KIND_BAND of SCORES and the card TSNRALPH of `frame`, which is calibrated. Needs
+/// CAMERA, and OBSRDN and CCDSEC of each amplifier or RDNOISE; the camera's PSF is job.psf. Errors
+/// name the file.
+void add_depth(FrameFile& frame, const DepthSteps& steps, const std::string& desimodel,
+               const CalibrationJob& job, const Observer& observer);
+
+}  // namespace fiberloom
