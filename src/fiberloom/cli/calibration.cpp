@@ -9,6 +9,7 @@
 #include "fiberloom/recipes/average_flats.hpp"
 #include "fiberloom/recipes/calibration_option_table.hpp"
 #include "fiberloom/recipes/quality/exposure_quality.hpp"
+#include "loom/base/median.hpp"
 #include "loom/base/print.hpp"
 #include "loom/program/row_options.hpp"
 
@@ -227,7 +228,14 @@ int run_qa(const Given& given, const CalibrationCommand& c) {
     json["fibers"] = s.fibers;
     json["good_fibers"] = s.good_fibers;
     for (const auto& [number, qa] : s.petals) {
-      json["petals"][std::to_string(number)] = petal_json(qa);
+      Json& petal = json["petals"][std::to_string(number)] = petal_json(qa);
+      const PetalDepth& depth = s.depths.at(number);
+      for (const auto& [name, median] : depth.tsnr2) petal["median_tsnr2"][name] = median;
+      if (std::vector<double> seconds = depth.seconds; !seconds.empty()) {
+        petal["median_effective_s"] = median_of(seconds);
+        observer.info(print("spectrograph %d: %.1f effective seconds", number,
+                            petal["median_effective_s"].get<double>()));
+      }
       for (const calibrate::CameraQa& camera : qa.cameras) {
         observer.info(
             print("%c%d: S/N %.2f, sky residuals of width %.3f (%zu fibres), %.2f %% of pixels "

@@ -12,6 +12,7 @@
 #include "fiberloom/recipes/catalogue/which_catalogue.hpp"
 #include "fiberloom/recipes/chain/stand.hpp"
 #include "fiberloom/recipes/extract_option_table.hpp"
+#include "fiberloom/recipes/frame_depth.hpp"
 #include "fiberloom/recipes/night/job_file.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
@@ -122,6 +123,10 @@ void add_chain(Options& options, NightCommand& c) {
               {.value = "DIR"});
   options.add("--starmodels", &c.chain.models, "models of standard stars", {.value = "FILE"});
   options.add("--filters", &c.chain.passbands, "folder of passbands NAME.ecsv", {.value = "DIR"});
+  options.add("--desimodel", &c.chain.desimodel,
+              "folder of desimodel: what fibres lose of light by their places, and how deep frames "
+              "are (TSNR2); none: $DESIMODEL, if its data/tsnr is there",
+              {.value = "DIR"});
   options.add("--templates", &c.chain.redshift.templates,
               "templates of redshifts; none: $RR_TEMPLATE_DIR, else a small built-in set");
   options.add("--catalogue", &c.chain.catalogue,
@@ -150,7 +155,8 @@ void take_setting(const night::JobSetting& s, const std::string& folder, const G
                                                   {"stdstars", &c.chain.stars},
                                                   {"averages", &c.chain.averages},
                                                   {"starmodels", &c.chain.models},
-                                                  {"filters", &c.chain.passbands}};
+                                                  {"filters", &c.chain.passbands},
+                                                  {"desimodel", &c.chain.desimodel}};
   const auto place = [&](const std::string& path) {
     return (std::filesystem::path(folder) / path).lexically_normal().string();
   };
@@ -226,7 +232,7 @@ void finish_chain(const Given& given, NightCommand& c) {
   }
   const bool wants_frames = !c.is_chain() && !given.has("--until");
   for (const char* name : {"--set", "--fiberflats", "--stdstars", "--averages", "--starmodels",
-                           "--filters", "--templates"}) {
+                           "--filters", "--desimodel", "--templates"}) {
     if (!wants_frames || !given.has(name)) continue;
     throw Error(Status::kUsage,
                 std::string("night: ") + name + " is for --until STEP or --only STEP");
@@ -236,6 +242,7 @@ void finish_chain(const Given& given, NightCommand& c) {
     throw Error(Status::kUsage, "night: --catalogue is for --until catalogue or --only catalogue");
   }
   c.chain.writes = !c.dry_run;
+  if (c.is_chain()) c.chain.desimodel = find_desimodel(c.chain.desimodel);
   if (c.is_chain() && c.rebuild) {
     throw Error(Status::kUsage, "night: --rebuild-ledger does nothing else: without --until");
   }

@@ -111,9 +111,9 @@ std::vector<double> point_losses(const Table& fibermap, const CalibrationJob& jo
   try {
     auto out = calibrate::flat_to_psf_flux(fibermap, read_focal_plane(desimodel), job.seeing_as);
     if (out) return std::move(*out);
-    throw Error(Status::kMissingKeyword, job.input +
-                                             ": FIBERMAP: no FIBER_X and FIBER_Y, expected them "
-                                             "to tell what light fibres lose");
+    observer.warn(job.input +
+                  ": FIBERMAP: no FIBER_X and FIBER_Y: fibres lose the same of a point's light");
+    return {};
   } catch (const Error& error) {
     if (!job.desimodel.empty()) throw;  // what a variable of the environment suggests may fail
     observer.warn(std::string(error.what()) +

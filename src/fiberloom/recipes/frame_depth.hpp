@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How deep a calibrated frame is: TSNR2 of each fibre and kind of target into its SCORES, as
-// desi_process_exposure leaves them. Internal to recipes/.
+// desi_process_exposure leaves them.
 #pragma once
 
 #include <string>

@@ -37,7 +37,7 @@ def light(kind, wave):
     return SCALE.get(kind, 1) * KINDS[kind] * 0.01 * (1 + 0.5 * math.sin(wave / 37.0 + len(kind)))
 
 
-def write(folder, camera="r0", kinds=tuple(KINDS), rows=500):
+def write(folder, cameras=("r0",), rows=500):
     for name in ("throughput", "focalplane", "specpsf/nea", "tsnr"):
         (folder / "data" / name).mkdir(parents=True)
     data = folder / "data"
@@ -54,11 +54,12 @@ def write(folder, camera="r0", kinds=tuple(KINDS), rows=500):
     (data / "desi.yaml").write_text(
         f"spectro:\n  diameter_um: 1\nfibers:\n  # of DESI\n  diameter_um: {FIBER_UM}\n  diameter_arcsec: {FIBER_AS} # mean\nexptime: 1000\n")
     many = [(f, w) for f in range(rows) for w in NEA_WAVE]
-    (data / f"specpsf/nea/masternea_{camera}.fits").write_bytes(
-        fits.image("WAVELENGTH", -64, (len(NEA_WAVE),), NEA_WAVE, first=True)
-        + fits.image("ANGPERPIX", -64, (rows, len(NEA_WAVE)), [angstrom(*at) for at in many])
-        + fits.image("NEA", -64, (rows, len(NEA_WAVE)), [area(*at) for at in many]))
-    for kind in kinds:
+    noise = (fits.image("WAVELENGTH", -64, (len(NEA_WAVE),), NEA_WAVE, first=True)
+             + fits.image("ANGPERPIX", -64, (rows, len(NEA_WAVE)), [angstrom(*at) for at in many])
+             + fits.image("NEA", -64, (rows, len(NEA_WAVE)), [area(*at) for at in many]))
+    for camera in cameras:
+        (data / f"specpsf/nea/masternea_{camera}.fits").write_bytes(noise)
+    for kind in KINDS:
         cards = [("TRACER", kind), ("SNR2TIME", SECONDS[kind])] + ([("FLUXSCAL", SCALE[kind])] if kind in SCALE else [])
         hdus = fits.image("", 8, (), [], cards, first=True)
         for band, (first, n) in BANDS.items():

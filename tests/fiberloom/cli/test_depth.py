@@ -10,6 +10,7 @@ import unittest
 
 import small_camera
 import small_desimodel as model
+import small_spectra
 import tiny_fits as fits
 from run_fiberloom import Folders
 from small_calibration import BINS, FIBERS, SKY, STARS, WAVE, frame_bytes, lamp_light, models_bytes, sky_light, star_light
@@ -257,6 +258,38 @@ class Depth(Folders):
         for f in range(FIBERS):
             expected = 1 if SKY[f] or lost[f] == 0 else lost[f] / middle
             self.assertAlmostEqual(seen[f] / expected, 1, delta=1e-6, msg=f)
+
+
+    def quality(self, *more, env=None):
+        out = self.out / "qa.fits"
+        result = self.program("qa", "--frames", self.out / "cframe.fits", "-o", out, *more, env={"DESIMODEL": "", **(env or {})})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result, small_spectra.read_table(out, "FIBERQA"), small_spectra.read_table(out, "PETALQA")
+
+    def test_quality_has_effective_times(self):
+        for goal, kind in ((None, "elg"), ("DARK", "elg"), ("bright", "bgs"), ("backup", "bgs")):
+            with self.subTest(goal):
+                cards = CARDS + ([("GOALTYPE", goal)] if goal else [])
+                frame = self.put("goal.fits", frame_bytes(sky_light(), "science", 8, cards, more=star_light(), columns=PLACES))
+                self.assertEqual(self.calibrate("--desimodel", self.model, "--psf", self.psf, "-q", frame=frame).returncode, 0)
+                depth = self.scores()[f"TSNR2_{kind.upper()}_R"]
+                result, fibers, petals = self.quality("--desimodel", self.model, "--json", self.out / "qa.json")
+                for f in range(FIBERS):
+                    self.assertAlmostEqual(fibers["EFFTIME_SPEC"][f] / (depth[f] * model.SECONDS[kind]), 1, delta=1e-6)
+                middle = sorted(depth)[FIBERS // 2]
+                self.assertAlmostEqual(petals[f"TSNR2_{kind.upper()}_R"][0] / middle, 1, delta=1e-6)
+                self.assertAlmostEqual(petals["EFFTIME_SPEC"][0] / (middle * model.SECONDS[kind]), 1, delta=1e-6)
+                self.assertIn("spectrograph 0: %.1f effective seconds" % (middle * model.SECONDS[kind]), result.stderr)
+                told = json.loads((self.out / "qa.json").read_text())["result"]["petals"]["0"]
+                self.assertAlmostEqual(told["median_effective_s"] / (middle * model.SECONDS[kind]), 1, delta=1e-12)
+        result, fibers, petals = self.quality()
+        self.assertNotIn("EFFTIME_SPEC", fibers)
+        self.assertIn("TSNR2_ELG_R", petals)
+        self.calibrate("--no-tsnr", "-q")
+        result, fibers, petals = self.quality("--desimodel", self.model)
+        self.assertIn("no frame has a TSNR2", result.stderr)
+        self.assertFalse([name for name in petals if name.startswith(("TSNR2", "EFFTIME"))])
+        self.assertNotIn("TSNR2", self.quality(env={"DESIMODEL": str(self.model)})[0].stderr)
 
 
 if __name__ == "__main__":

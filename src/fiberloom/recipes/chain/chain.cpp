@@ -69,7 +69,7 @@ void check(const ChainRequest& request) {
   }
   std::error_code ignored;
   for (const std::string& folder :
-       {request.flats, request.stars, request.passbands, request.averages}) {
+       {request.flats, request.stars, request.passbands, request.averages, request.desimodel}) {
     if (folder.empty() || fs::is_directory(folder, ignored)) continue;
     throw Error(Status::kNotFound, folder + ": no such folder");
   }

@@ -28,6 +28,7 @@ struct ChainRequest {
   std::string models, passbands;  ///< of standard stars, as `stdstars` takes them
   std::string averages;    ///< folder of fluxcalib-CAM-*.fits that are scaled where stars are too
                            ///< faint; empty: none
+  std::string desimodel;   ///< folder: depth, and what fibres lose of light; empty: neither
   std::string catalogue;   ///< path or URL of a database; empty: OUT/catalogue.sqlite
   bool writes = true;      ///< not where only the tree is shown
   RedshiftJob redshift;    ///< templates; its paths of spectra are not used

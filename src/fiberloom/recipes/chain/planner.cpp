@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "fiberloom/formats/desimodel_file.hpp"
 #include "fiberloom/recipes/catalogue/which_catalogue.hpp"
 #include "fiberloom/recipes/chain/catalogue_tasks.hpp"
 #include "fiberloom/recipes/chain/places.hpp"
@@ -235,6 +236,15 @@ class Planner {
     return work;
   }
 
+  /// What desimodel knows of the frame's camera, where there is one.
+  bool add_model(const Frame& f, StepWork& work, std::vector<std::string>& inputs) const {
+    if (request_.desimodel.empty()) return false;
+    work.desimodel = absolute(request_.desimodel);
+    for (std::string& path : desimodel_files(work.desimodel, f.camera()))
+      inputs.push_back(std::move(path));
+    return true;
+  }
+
   void add_flux_calibrations() {
     for (const Frame& f : fields_) {
       StepWork work = beyond_sky(Step::kFluxCalib, f);
@@ -243,6 +253,7 @@ class Planner {
       std::vector<std::string> inputs{work.input, work.flat, work.sky, work.stars};
       work.average = places_.average(f);
       if (!work.average.empty()) inputs.push_back(work.average);
+      add_model(f, work, inputs);
       add(work, "fluxcalib-" + f.camera() + "-" + f.number, f.camera(), f, inputs, 1.5, 4);
     }
   }
@@ -252,8 +263,12 @@ class Planner {
       StepWork work = beyond_sky(Step::kCalibrate, f);
       work.flux = places_.flux(f);
       work.output = places_.cframe(f);
-      add(work, "cframe-" + f.camera() + "-" + f.number, f.camera(), f,
-          {work.input, work.flat, work.sky, work.flux}, 0.6, 4);
+      std::vector<std::string> inputs{work.input, work.flat, work.sky, work.flux};
+      if (add_model(f, work, inputs)) {
+        work.psf = absolute(f.task->job.psf);
+        inputs.push_back(work.psf);
+      }
+      add(work, "cframe-" + f.camera() + "-" + f.number, f.camera(), f, inputs, 0.6, 5);
     }
   }
 
@@ -274,6 +289,7 @@ class Planner {
         stars.insert(places_.stars(*f));
       }
       work.star_files.assign(stars.begin(), stars.end());
+      work.desimodel = absolute(request_.desimodel);
       const std::vector<std::string> inputs = work.frames;
       work.output = places_.quality(first);
       add(std::move(work), "qa-" + first.number, "all", first, inputs,

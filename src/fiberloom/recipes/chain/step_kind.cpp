@@ -34,9 +34,11 @@ struct StepPiece final : Opaque {
 template <class Archive, class Struct>
 void work_fields(Archive& archive, Struct& work) {
   auto& [step, input, flat, sky, stars, flux, frames, flats, skies, fluxes, star_files, beside,
-         models, passbands, average, output, database, afresh, root, night, options] = work;
+         models, passbands, average, output, desimodel, psf, database, afresh, root, night,
+         options] = work;
   archive(step, input, flat, sky, stars, flux, frames, flats, skies, fluxes, star_files, beside,
-          models, passbands, average, output, database, afresh, root, night, options);
+          models, passbands, average, output, desimodel, psf, database, afresh, root, night,
+          options);
 }
 
 /// Those of `paths` that are there.
@@ -64,6 +66,8 @@ CalibrationJob job_of(const StepWork& work) {
   job.grid = work.models;
   job.passbands = work.passbands;
   job.average = work.average;
+  job.desimodel = work.desimodel;
+  job.psf = work.psf;
   job.output = work.output;
   job.root = work.root;
   apply(work.options, job);

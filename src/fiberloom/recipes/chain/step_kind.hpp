@@ -25,10 +25,11 @@ struct StepWork {
   std::vector<std::string> frames{}, flats{}, skies{}, fluxes{}, star_files{};
   std::vector<std::string> beside{};  ///< of a night's flat: those of the band's other cameras
   std::string models{}, passbands{}, average{}, output{};
-  std::string database{};  ///< that `frames` are loaded into: path or URL
-  bool afresh = false;     ///< of a plan: what was loaded is in another database
-  std::string root{};      ///< of the run, for headers
-  std::string night{};     ///< of a tile's coadd the last one
+  std::string desimodel{}, psf{};  ///< of the calibrated frame and what it was extracted with
+  std::string database{};          ///< that `frames` are loaded into: path or URL
+  bool afresh = false;             ///< of a plan: what was loaded is in another database
+  std::string root{};              ///< of the run, for headers
+  std::string night{};             ///< of a tile's coadd the last one
   StepOptions options{};
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 
 #include "fiberloom/calibrate/usable.hpp"
 #include "fiberloom/formats/exposure_qa_file.hpp"
@@ -14,6 +15,7 @@
 #include "fiberloom/recipes/redshift/lost_columns.hpp"
 #include "fiberloom/recipes/redshift/tables_of_targets.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/median.hpp"
 
 namespace fiberloom {
 namespace {
@@ -41,7 +43,7 @@ Petals read_exposure(const CalibrationJob& job, const Observer& observer) {
   if (job.frames.empty()) throw Error(Status::kUsage, "no frame: give --frames");
   Petals out;
   for (const std::string& path : job.frames) {
-    FrameFile frame = read_frame(path, job.verify);
+    FrameFile frame = read_frame(path, job.verify, FrameTables::kAll);
     const std::string camera = calibration::require_camera(path, "FLUX", frame.header);
     const char band = camera[0];
     const int number = camera[1] - '0';
@@ -158,8 +160,25 @@ ExposureQa judge(const Petals& petals, int number) {
   return exposure_qa(cameras, &all, {});
 }
 
+/// Depth of all spectrographs, in seconds too where they are known.
+std::map<int, PetalDepth> depths_of(const Petals& petals, const CalibrationJob& job,
+                                    const Observer& observer) {
+  std::map<int, std::vector<const FrameFile*>> cameras;
+  std::vector<const FrameFile*> all;
+  for (const auto& [number, petal] : petals.of) {
+    for (const auto& [band, files] : petal) cameras[number].push_back(&files.frame);
+    all.insert(all.end(), cameras[number].begin(), cameras[number].end());
+  }
+  const std::string kind = kind_of_goal(*all.front());
+  const std::optional<double> seconds = seconds_of_tsnr2(kind, all, job, observer);
+  std::map<int, PetalDepth> out;
+  for (const auto& [number, frames] : cameras)
+    out.emplace(number, depth_of_petal(frames, kind, seconds));
+  return out;
+}
+
 /// Columns of the fibres that tell them, and what was found.
-Table fiber_rows(const Petal& petal, const ExposureQa& qa) {
+Table fiber_rows(const Petal& petal, const ExposureQa& qa, const PetalDepth& depth) {
   const FrameFile& frame = petal.begin()->second.frame;
   Table out;
   for (const char* name : {"TARGETID", "PETAL_LOC", "DEVICE_LOC", "LOCATION", "FIBER", "TARGET_RA",
@@ -180,6 +199,10 @@ Table fiber_rows(const Petal& petal, const ExposureQa& qa) {
             std::span<const double>(camera == qa.cameras.end() ? none : camera->snr), "",
             "median SNR/sqrt(A)");
   }
+  if (!depth.seconds.empty()) {
+    const std::vector<float> seconds(depth.seconds.begin(), depth.seconds.end());
+    out.add("EFFTIME_SPEC", std::span<const float>(seconds), "s", "effective exposure time");
+  }
   return out;
 }
 
@@ -193,7 +216,7 @@ void divide_by_mean(std::vector<float>& values) {
     v = sum > 0 ? static_cast<float>(static_cast<double>(v) * count / sum) : v;
 }
 
-Table petal_rows(const std::map<int, ExposureQa>& all) {
+Table petal_rows(const std::map<int, ExposureQa>& all, const std::map<int, PetalDepth>& depths) {
   Table out;
   const auto add = [&](const std::string& name, const auto& value) {
     std::vector<float> values;
@@ -231,6 +254,22 @@ Table petal_rows(const std::map<int, ExposureQa>& all) {
     of_camera("SNR", &CameraQa::median_snr);
     of_camera("MASKED", &CameraQa::without);
   }
+  std::set<std::string> scores;
+  for (const auto& [number, depth] : depths) {
+    for (const auto& [name, median] : depth.tsnr2) scores.insert(name);
+  }
+  for (const std::string& name : scores) {
+    add(name, [&](int number, const ExposureQa&) {
+      const auto found = depths.at(number).tsnr2.find(name);
+      return found == depths.at(number).tsnr2.end() ? 0.0 : found->second;
+    });
+  }
+  if (!depths.begin()->second.seconds.empty()) {
+    add("EFFTIME_SPEC", [&](int number, const ExposureQa&) {
+      std::vector<double> seconds = depths.at(number).seconds;
+      return median_of(seconds);
+    });
+  }
   return out;
 }
 
@@ -242,10 +281,11 @@ QualitySummary judge_exposure(const CalibrationJob& job, const Observer& observe
   ExposureQaFile file;
   std::vector<Table> fibers;
   FibermapColumns columns;
+  out.depths = depths_of(petals, job, observer);
   for (const auto& [number, petal] : petals.of) {
     const ExposureQa qa = calibration::about(petal.begin()->second.frame.path,
                                              [&, n = number] { return judge(petals, n); });
-    fibers.push_back(fiber_rows(petal, qa));
+    fibers.push_back(fiber_rows(petal, qa, out.depths.at(number)));
     columns.add(petal.begin()->second.frame.path, fibers.back());
     out.fibers += qa.status.size();
     out.good_fibers += qa.good_fibers;
@@ -265,7 +305,7 @@ QualitySummary judge_exposure(const CalibrationJob& job, const Observer& observe
   file.header.set("NGOODPET", static_cast<std::int64_t>(out.good_petals));
   file.fibers = fibers.size() == 1 ? std::move(fibers.front()) : stack(fibers);
   columns.tell({&file.fibers}, observer);
-  file.petals = petal_rows(out.petals);
+  file.petals = petal_rows(out.petals, out.depths);
   const FolderOf folder(job.output);
   write_exposure_qa(job.output, file, job.overwrite);
   return out;
