@@ -17,11 +17,12 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
+import small_desimodel  # noqa: E402
 import tiny_fits as fits  # noqa: E402
 from small_spectra import read_table  # noqa: E402
 
 PROGRAM = os.environ.get("FIBERLOOM_PROGRAM", "")
-CLEAN = {k: v for k, v in os.environ.items() if k != "RR_TEMPLATE_DIR"}
+CLEAN = {k: v for k, v in os.environ.items() if k not in ("RR_TEMPLATE_DIR", "DESIMODEL")}
 NIGHT, TILE = "20200101", 1000
 LAMPS, ARC, FIELDS = (1, 2), 3, (4, 5)
 
@@ -352,6 +353,35 @@ class Steps(Chain):
         self.assertEqual(fits.by_name(next(self.out.rglob("fluxcalib-r0-00000004.fits")))["FLUXCALIB"].data, expected)
         why = json.loads(fiberloom("status", self.out, "--why", "fluxcalib-r0-00000005", "--json", "-").stdout)
         self.assertIn(str(averages / "fluxcalib-r0-00000004.fits"), [i["path"] for i in why["inputs"]])
+
+    def test_with_a_model_of_the_instrument_frames_tell_how_deep_they_are(self):
+        model = small_desimodel.write(self.work / "desimodel", ("b0", "r0"))
+        asked = (*self.few, "--desimodel", model)
+        self.night("-q", *asked, until="redshift")
+        kinds = [f"TSNR2_{kind.upper()}" for kind in small_desimodel.KINDS]
+        for camera in "br":
+            scores = read_table(self.out / NIGHT / "00000004" / f"cframe-{camera}0-00000004.fits", "SCORES")
+            for kind in kinds:
+                self.assertGreater(min(scores[f"{kind}_{camera.upper()}"]), 0)
+        both = [read_table(self.out / NIGHT / f"{e:08d}" / f"cframe-{c}0-{e:08d}.fits", "SCORES")[f"TSNR2_LRG_{c.upper()}"][5]
+                for e in FIELDS for c in "br"]
+        found = read_table(self.coadd("redrock"), "TSNR2")
+        target = read_table(self.out / NIGHT / "00000004" / "cframe-b0-00000004.fits", "FIBERMAP")["TARGETID"][5]
+        self.assertAlmostEqual(found["TSNR2_LRG"][found["TARGETID"].index(target)] / sum(both), 1, delta=1e-6)
+        quality = read_table(self.out / NIGHT / "00000004" / "exposure-qa-00000004.fits", "PETALQA")
+        self.assertGreater(quality["EFFTIME_SPEC"][0], 0)
+        corrections = read_table(self.out / NIGHT / "00000004" / "fluxcalib-b0-00000004.fits", "FIBERCORR")["FLAT_TO_PSF_FLUX"]
+        self.assertGreater(len(set(corrections)), 10, "by the fibres' places")
+        environment = {**CLEAN, "DESIMODEL": str(model)}
+        path = self.work / "again.json"
+        subprocess.run([PROGRAM, *map(str, self.command("-q", *self.few, "--json", path, until="redshift"))], check=True, env=environment)
+        counts = json.loads(path.read_text())["counts"]
+        self.assertEqual(counts["up_to_date"], counts["tasks"], "the variable says the same")
+        noise = model / "data/specpsf/nea/masternea_r0.fits"
+        noise.write_bytes(noise.read_bytes() + bytes(2880))
+        states = {t["name"]: t["state"] for t in self.summary(*asked, until="calibrate")["tasks"]}
+        self.assertEqual({name for name, state in states.items() if state == "done"},
+                         {f"{step}-r0-{e:08d}" for step in ("fluxcalib", "cframe") for e in FIELDS})
 
     def test_options_of_steps_come_from_a_job_file_or_the_command_line_and_redo_what_they_change(self):
         job = self.work / "night.toml"
