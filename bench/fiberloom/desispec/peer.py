@@ -15,7 +15,7 @@ import time
 os.environ.setdefault("DESI_LOGLEVEL", "error")
 # {script of desispec: the function that it is about}
 ABOUT = {"fiberflat": "compute_fiberflat", "sky": "compute_sky", "fluxcalibration": "compute_flux_calibration",
-         "procexp": "apply_flux_calibration", "coadd_spectra": None, "stdstars": None}
+         "procexp": "calc_tsnr2" if "PSF" in os.environ else "apply_flux_calibration", "coadd_spectra": None, "stdstars": None}
 
 
 def read(files):
@@ -67,6 +67,16 @@ def use_passbands(module, folder):
     module.load_gaia_filter = lambda band, dr: passband("g")
 
 
+def use_model(psf):
+    """Of TSNR2: what desispec looks for in the folders of a production, and numbers that desimodel's own files say."""
+    import desispec.tsnr
+    import numpy as np
+    desispec.tsnr.findcalibfile = lambda *_: psf
+    desispec.tsnr.findfile = lambda *_, **__: "none"
+    desispec.tsnr.load_desiparams = lambda: {"fibers": {"diameter_um": 107.0, "diameter_arcsec": 1.52}}
+    desispec.tsnr.fb_rdnoise = lambda fibers, frame, traces: np.full(frame.flux.shape, frame.meta["RDNOISE"])
+
+
 def main(script, options):
     if script == "read":
         return read(options)
@@ -74,6 +84,8 @@ def main(script, options):
     import numpy as np
     for name in ("flat_to_psf_flux_correction", "psf_to_fiber_flux_correction"):
         setattr(desispec.fiberfluxcorr, name, lambda fibermap, *_, **__: np.ones(len(fibermap)))
+    if "PSF" in os.environ:
+        use_model(os.environ["PSF"])
     module = importlib.import_module("desispec.scripts." + script)
     if "SIMULATED_FILTERS" in os.environ:
         use_passbands(module, os.environ["SIMULATED_FILTERS"])

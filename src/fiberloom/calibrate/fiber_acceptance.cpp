@@ -120,4 +120,32 @@ std::optional<std::vector<double>> flat_to_psf_flux(const Table& fibermap, const
   return out;
 }
 
+std::optional<std::vector<double>> psf_to_fiber_flux(const Table& fibermap, const FocalPlane& plane,
+                                                     double seeing_fwhm_as) {
+  const std::optional<FiberPlaces> places = fiber_places(fibermap);
+  if (!places) return std::nullopt;
+  constexpr double kMostRadius = 2, kLeastShare = 0.01;
+  constexpr double kFiber = 1.5, kSeeing = 1;  // arc seconds, of the imaging's fibre fluxes
+  constexpr double kCaughtOfPoint = 0.789;     // there, of a seeing that is a Gaussian
+  const auto types = fibermap.text_column("MORPHTYPE");
+  const auto radii = fibermap.column("SHAPE_R");
+  const FiberAcceptance& a = plane.acceptance;
+  const double nominal = sigma_of_fwhm(kSeeing) * plane.fiber_um / kFiber;
+  const double norm = kCaughtOfPoint / caught_of_point(a, nominal, 0);
+  std::vector<double> out;
+  for (std::size_t f = 0; f < fibermap.rows; ++f) {
+    const double sigma =
+        sigma_of_fwhm(seeing_fwhm_as) * plate_scale(plane, places->x[f], places->y[f]);
+    const double offset = places->offset[f], point = caught_of_point(a, sigma, offset);
+    const bool extended = types && (*types)[f] != "PSF";
+    const double known = radii && std::isfinite((*radii)[f]) ? (*radii)[f] : 0;
+    const double radius = std::min(known, kMostRadius);
+    const double now = extended ? caught_of_disk(a, radius, sigma, offset) : point;
+    const double there =
+        extended ? caught_of_disk(a, radius, nominal, 0) : caught_of_point(a, nominal, 0);
+    out.push_back(now > kLeastShare ? point * norm * there / now : 0);
+  }
+  return out;
+}
+
 }  // namespace fiberloom::calibrate

@@ -42,4 +42,11 @@ struct FiberPlaces {
                                                                   const FocalPlane& plane,
                                                                   double seeing_fwhm_as);
 
+/// desispec's PSF_TO_FIBER_FLUX: what makes the flux of a point calibration the light in a fibre of
+/// 1.5 arc seconds in a seeing of 1, as imaging surveys have it: by MORPHTYPE (none: points) and
+/// SHAPE_R (at most 2 arc seconds). 0: less than a hundredth of the light is caught.
+[[nodiscard]] std::optional<std::vector<double>> psf_to_fiber_flux(const Table& fibermap,
+                                                                   const FocalPlane& plane,
+                                                                   double seeing_fwhm_as);
+
 }  // namespace fiberloom::calibrate

@@ -110,5 +110,27 @@ TEST(FlatToPsfFlux, UndoesWhatFibersLoseOfAPoint) {
   EXPECT_NEAR((*out)[4], 1, 1e-13);
 }
 
+TEST(PsfToFiberFlux, IsTheLightOfASurveysFibre) {
+  const FocalPlane p = small_plane();
+  Table map = fibermap();
+  const double nominal = 1 / 2.35 * 107 / 1.5, sigma = 1.1 / 2.35 * 64;
+  const double norm = 0.789 / plane(0, nominal, 0);
+  const auto points = psf_to_fiber_flux(map, p, 1.1);
+  ASSERT_TRUE(points);
+  for (const std::size_t f : {0, 1, 2, 4}) EXPECT_NEAR((*points)[f], 0.789, 1e-13) << f;
+  EXPECT_EQ((*points)[3], 0);  // 400 micron off its target
+  const std::vector<std::string> types{"PSF", "EXP", "REX", "DEV", "SER"};
+  map.add("MORPHTYPE", std::span<const std::string>(types), 4);
+  map.add("SHAPE_R", std::span<const double>(std::vector<double>{1, 0.5, 3, 1, std::nan("")}));
+  const auto both = psf_to_fiber_flux(map, p, 1.1);
+  EXPECT_NEAR((*both)[0], 0.789, 1e-13);
+  const double far = 1.1 / 2.35 * 72;
+  EXPECT_NEAR((*both)[1], plane(0, far, 50) * norm * plane(0.5, nominal, 0) / plane(0.5, far, 50),
+              1e-13);
+  EXPECT_NEAR((*both)[2], plane(0, sigma, 0) * norm * plane(2, nominal, 0) / plane(2, sigma, 0),
+              1e-13);
+  EXPECT_NEAR((*both)[4], 0.789, 1e-13);  // no size
+}
+
 }  // namespace
 }  // namespace fiberloom::calibrate

@@ -105,8 +105,12 @@ FluxCalibrationFile parse_flux_calibration(const FitsReader& file) {
   const Hdu* sharp = file.find("DECONVOLVED_CALIB");
   if (sharp != nullptr) out.deconvolved = read_wave(file, *sharp, calib);
   const std::optional<Table> corrections = find_rows(file, "FIBERCORR", out.calib.rows());
-  if (corrections)
-    out.flat_to_psf = corrections->column("FLAT_TO_PSF_FLUX").value_or(std::vector<double>());
+  const auto factors = [&](const char* name) {
+    const auto known = corrections ? corrections->column(name) : std::nullopt;
+    return known.value_or(std::vector<double>());
+  };
+  out.flat_to_psf = factors("FLAT_TO_PSF_FLUX");
+  out.psf_to_fiber = factors("PSF_TO_FIBER_FLUX");
   out.stars = find_table(file, "STDSTAR_FIBERMAP");
   return out;
 }
@@ -189,8 +193,8 @@ void write_flux_calibration(const std::string& path, const FluxCalibrationFile& 
   require_shapes(path, file, file.calib);
   require_shape(file.deconvolved.empty() || file.deconvolved.size() == file.calib.cols(), path,
                 "DECONVOLVED_CALIB");
-  require_shape(file.flat_to_psf.empty() || file.flat_to_psf.size() == file.calib.rows(), path,
-                "FIBERCORR");
+  for (const std::vector<double>* each : {&file.flat_to_psf, &file.psf_to_fiber})
+    require_shape(each->empty() || each->size() == file.calib.rows(), path, "FIBERCORR");
   fits::write_fits(path, overwrite, [&](FitsWriter& writer) {
     HeaderCards header = file.header, sharp;
     header.set("BUNIT", "10**+17 cm2 count s / erg");
@@ -198,11 +202,12 @@ void write_flux_calibration(const std::string& path, const FluxCalibrationFile& 
     formats::write_matrix(writer, "FLUXCALIB", file.calib, PixelType::kFloat64, header);
     write_weights(writer, file);
     formats::write_wave(writer, "WAVELENGTH", file.wave);
-    if (!file.flat_to_psf.empty()) {
-      Table corrections;
+    Table corrections;
+    if (!file.flat_to_psf.empty())
       corrections.add("FLAT_TO_PSF_FLUX", std::span<const double>(file.flat_to_psf));
-      writer.table("FIBERCORR", to_raw_table(corrections));
-    }
+    if (!file.psf_to_fiber.empty())
+      corrections.add("PSF_TO_FIBER_FLUX", std::span<const double>(file.psf_to_fiber));
+    if (!corrections.columns.empty()) writer.table("FIBERCORR", to_raw_table(corrections));
     if (file.stars) writer.table("STDSTAR_FIBERMAP", to_raw_table(*file.stars));
     if (!file.deconvolved.empty()) {
       writer.image("DECONVOLVED_CALIB", std::span<const double>(file.deconvolved),

@@ -45,6 +45,12 @@ void put_into_flux(FrameFile& frame, const FluxCalibrationFile& flux, const Cali
   about(job.flux, [&] { calibrate::apply_flux_calibration(frame, flux); });
   calibration::drop_and_tell(job.output, "", frame, observer);
   add_scores(frame, ScoreStage::kCalibrated);
+  if (frame.fibermap && flux.psf_to_fiber.size() == frame.nspec()) {
+    const std::vector<float> factors(flux.psf_to_fiber.begin(), flux.psf_to_fiber.end());
+    frame.fibermap->drop("PSF_TO_FIBER_SPECFLUX")
+        .add("PSF_TO_FIBER_SPECFLUX", std::span<const float>(factors), "",
+             "light in a survey's fibre, of FLUX");
+  }
   if (flux.deconvolved.empty()) {
     observer.warn(job.flux +
                   ": no HDU DECONVOLVED_CALIB: RESOLUTION stays that of the electrons, which is "

@@ -97,37 +97,47 @@ calibrate::StarModels models_of(const FrameFile& frame, const CalibrationJob& jo
   return out;
 }
 
-/// What fibres lose of a point's light against each other: a column says so, or their places.
-/// Empty: the same.
-std::vector<double> point_losses(const Table& fibermap, const CalibrationJob& job,
-                                 const Observer& observer) {
-  if (auto known = fibermap.column("FLAT_TO_PSF_FLUX")) return std::move(*known);
+/// What fibres lose of light, [nspec]; empty: not known.
+struct FiberLosses {
+  std::vector<double> flat_to_psf;   ///< of a point, against each other
+  std::vector<double> psf_to_fiber;  ///< against a survey's fibres
+};
+
+/// By the fibres' places; of points a column of FIBERMAP may say it as well.
+FiberLosses fiber_losses(const Table& fibermap, const CalibrationJob& job,
+                         const Observer& observer) {
+  FiberLosses out;
+  const auto known = fibermap.column("FLAT_TO_PSF_FLUX");
+  if (known) out.flat_to_psf = *known;
   const std::string desimodel = find_desimodel(job.desimodel);
+  const char* const all_alike = "fibres lose the same of a point's light";
   if (desimodel.empty()) {
-    observer.info(
-        "no FLAT_TO_PSF_FLUX in FIBERMAP, no --desimodel: fibres lose the same of a point's light");
-    return {};
+    if (!known) {
+      observer.info(std::string("no FLAT_TO_PSF_FLUX in FIBERMAP, no --desimodel: ") + all_alike);
+    }
+    return out;
   }
   try {
-    auto out = calibrate::flat_to_psf_flux(fibermap, read_focal_plane(desimodel), job.seeing_as);
-    if (out) return std::move(*out);
-    observer.warn(job.input +
-                  ": FIBERMAP: no FIBER_X and FIBER_Y: fibres lose the same of a point's light");
-    return {};
+    const FocalPlane plane = read_focal_plane(desimodel);
+    const auto points = calibrate::flat_to_psf_flux(fibermap, plane, job.seeing_as);
+    if (points && !known) out.flat_to_psf = *points;
+    out.psf_to_fiber = calibrate::psf_to_fiber_flux(fibermap, plane, job.seeing_as)
+                           .value_or(std::vector<double>());
+    if (!points && !known)
+      observer.warn(job.input + ": FIBERMAP: no FIBER_X and FIBER_Y: " + all_alike);
   } catch (const Error& error) {
     if (!job.desimodel.empty()) throw;  // what a variable of the environment suggests may fail
-    observer.warn(std::string(error.what()) +
-                  "; fibres lose the same of a point's light ($DESIMODEL is " + desimodel + ")");
-    return {};
+    observer.warn(std::string(error.what()) + "; $DESIMODEL (" + desimodel + ") is not used");
   }
+  return out;
 }
 
-calibrate::FluxOptions flux_options(const FrameFile& frame, const CalibrationJob& job,
-                                    const Observer& observer) {
+calibrate::FluxOptions flux_options(const FrameFile& frame, std::vector<double> flat_to_psf,
+                                    const CalibrationJob& job) {
   calibrate::FluxOptions o = job.method == CalibrationMethod::kDesispec ? calibrate::desispec_flux()
                                                                         : calibrate::FluxOptions();
   o.scale_nsig = job.scale_nsig;
-  o.flat_to_psf = point_losses(*frame.fibermap, job, observer);
+  o.flat_to_psf = std::move(flat_to_psf);
   if (!job.average.empty()) {
     const FluxCalibrationFile average = read_flux_calibration(job.average, job.verify);
     require_same_origin(job.average, average.header, frame.header, Origin::kCamera);
@@ -294,7 +304,8 @@ FluxSummary make_flux_calibration(const CalibrationJob& job, Executor& executor,
   if (!job.flat.empty()) (void)calibration::divide_by_flat(frame, job);
   if (!job.sky.empty()) (void)calibration::subtract_sky(frame, job);
   const calibrate::StarModels models = models_of(frame, job, observer);
-  const calibrate::FluxOptions options = flux_options(frame, job, observer);
+  FiberLosses losses = fiber_losses(*frame.fibermap, job, observer);
+  const calibrate::FluxOptions options = flux_options(frame, std::move(losses.flat_to_psf), job);
   const std::vector<bool> out_of_use =
       calibrate::forbidden(frame, calibrate::Purpose::kFlux, band_of(frame.header));
   for (std::size_t s = 0; s < frame.nspec(); ++s) {
@@ -316,6 +327,7 @@ FluxSummary make_flux_calibration(const CalibrationJob& job, Executor& executor,
   file.header = header_of(frame.header, job);
   if (!flux.stars.empty()) file.stars = frame.fibermap->take(flux.stars);
   static_cast<FluxCalibration&>(file) = std::move(flux);
+  file.psf_to_fiber = std::move(losses.psf_to_fiber);
   const FolderOf folder(job.output);
   write_flux_calibration(job.output, file, job.overwrite);
   return out;

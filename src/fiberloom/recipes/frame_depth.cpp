@@ -120,8 +120,8 @@ std::string upper(std::string text) {
 }
 
 void put_score(Table& scores, const std::string& name, const std::vector<double>& values) {
-  std::erase_if(scores.columns, [&](const Column& c) { return c.name == name; });
-  scores.add(name, std::span<const double>(values), "", "squared S/N of typical targets");
+  scores.drop(name).add(name, std::span<const double>(values), "",
+                        "squared S/N of typical targets");
 }
 
 }  // namespace

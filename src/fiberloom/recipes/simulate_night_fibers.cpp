@@ -53,9 +53,7 @@ Table fibermap_of(const SimulateNightJob& job, const std::vector<Target>& fibers
     x.push_back(fibers[f].fiber_x_mm), y.push_back(fibers[f].fiber_y_mm);
     status.push_back(is_broken(job, f) ? kBrokenFiber : 0);
   }
-  std::erase_if(table.columns, [](const Column& c) { return c.name == "FIBERSTATUS"; });
-  table.descriptions.clear(), table.described = 0;
-  table.add("FIBERSTATUS", std::span<const std::int32_t>(status));
+  table.drop("FIBERSTATUS").add("FIBERSTATUS", std::span<const std::int32_t>(status));
   table.add("FIBERASSIGN_X", x, "mm").add("FIBERASSIGN_Y", y, "mm");
   const std::vector<std::int64_t> none(fibers.size(), 0);  // desispec asks all surveys for stars
   table.add("BGS_TARGET", std::span<const std::int64_t>(none));

@@ -49,6 +49,8 @@ struct FluxCalibration {
   loom::Array2D<std::uint32_t> mask;  ///< [nspec][nwave]
   std::vector<double> deconvolved;    ///< [nwave] before R: telluric lines are sharp
   std::vector<double> flat_to_psf;    ///< [nspec] of the calib: a point's light against a lamp's
+  std::vector<double>
+      psf_to_fiber;  ///< [nspec] flux -> light in a survey's fibre; empty: not known
 };
 
 /// Models of stars before any blur; a model need not be there for each node of the grid.

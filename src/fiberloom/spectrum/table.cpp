@@ -124,6 +124,14 @@ const Column* Table::find(const std::string& name) const {
   return found == columns.end() ? nullptr : &*found;
 }
 
+Table& Table::drop(const std::string& name) {
+  const Column* const found = find(name);
+  if (found == nullptr) return *this;
+  columns.erase(columns.begin() + (found - columns.data()));
+  descriptions.clear(), described = 0;
+  return *this;
+}
+
 std::optional<std::vector<double>> Table::column(const std::string& name) const {
   const Column* found = find(name);
   if (found == nullptr || found->width != 1 || !is_number(*found)) return std::nullopt;

@@ -51,6 +51,9 @@ struct Table {
   /// These rows in this order; one may be taken several times. Throws kWrongShape beyond the end.
   [[nodiscard]] Table take(std::span<const std::size_t> wanted) const;
 
+  /// Without the column, if there is one; what a file said of its columns is forgotten then.
+  Table& drop(const std::string& name);
+
   /// Appends a column. Throws kInternal unless it has a value for each row (any number of rows
   /// where it is the first).
   Table& add(const std::string& name, std::span<const double> values, const std::string& unit = "",

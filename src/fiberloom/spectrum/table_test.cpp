@@ -85,6 +85,20 @@ TEST(Table, TakesRowsInAnyOrderAndMoreThanOnce) {
             loom::Status::kWrongShape);
 }
 
+TEST(Table, DropsAColumnAndForgetsWhatAFileSaidOfIts) {
+  Table t;
+  const std::vector<double> ones{1, 1};
+  t.add("A", ones).add("B", ones);
+  t.descriptions = {"TUNIT1  = 'mm'"}, t.described = 2;
+  t.drop("C");
+  EXPECT_EQ(t.described, 2U);
+  t.drop("a");
+  ASSERT_EQ(t.columns.size(), 1U);
+  EXPECT_EQ(t.columns[0].name, "B");
+  EXPECT_TRUE(t.descriptions.empty());
+  EXPECT_EQ(t.described, 0U);
+}
+
 TEST(Table, RefusesAColumnOfAnotherLength) {
   Table t = three_rows();
   EXPECT_EQ(status_of([&] { t.add("SHORT", std::array{1.0, 2.0}); }), loom::Status::kInternal);

@@ -245,10 +245,9 @@ class Depth(Folders):
                 self.assert_fails(result, code, *words)
 
     def test_a_flux_calibration_undoes_what_fibers_lose(self):
-        hdu = fits.by_name(self.flux)["FIBERCORR"]
-        name = next(i for i in range(1, hdu.cards["TFIELDS"] + 1) if hdu.cards[f"TTYPE{i}"] == "FLAT_TO_PSF_FLUX")
-        self.assertEqual((name, hdu.cards["TFIELDS"]), (1, 1))
-        seen = [struct.unpack(">d" if len(row) == 8 else ">f", row)[0] for row in hdu.rows()]
+        corrections = small_spectra.read_table(self.flux, "FIBERCORR")
+        self.assertEqual(list(corrections), ["FLAT_TO_PSF_FLUX", "PSF_TO_FIBER_FLUX"])
+        seen = corrections["FLAT_TO_PSF_FLUX"]
         lost = []
         for scale, off in places():
             share = of_point(1.1 / 2.35 * scale, off)
@@ -258,6 +257,12 @@ class Depth(Folders):
         for f in range(FIBERS):
             expected = 1 if SKY[f] or lost[f] == 0 else lost[f] / middle
             self.assertAlmostEqual(seen[f] / expected, 1, delta=1e-6, msg=f)
+        self.calibrate("-q")
+        fibermap = small_spectra.read_table(self.out / "cframe.fits", "FIBERMAP")
+        for f, (scale, off) in enumerate(places()):  # all are points: what each catches of a survey's share
+            expected = 0.789 if of_point(1.1 / 2.35 * scale, off) > 0.01 else 0
+            self.assertAlmostEqual(corrections["PSF_TO_FIBER_FLUX"][f], expected, delta=1e-12)
+            self.assertAlmostEqual(fibermap["PSF_TO_FIBER_SPECFLUX"][f], expected, delta=1e-7)
 
 
     def quality(self, *more, env=None):
