@@ -33,7 +33,21 @@ CubicThrough::CubicThrough(std::vector<double> x, std::vector<double> y, Ends en
 
 double CubicThrough::operator()(double at) const {
   const auto above = std::upper_bound(x_.begin() + 1, x_.end() - 1, at);
-  const auto k = static_cast<std::size_t>(above - x_.begin());
+  return within(static_cast<std::size_t>(above - x_.begin()), at);
+}
+
+std::vector<double> CubicThrough::along(std::span<const double> at) const {
+  std::vector<double> out;
+  out.reserve(at.size());
+  std::size_t k = 1;
+  for (const double x : at) {
+    while (k + 1 < x_.size() && x_[k] <= x) ++k;
+    out.push_back(within(k, x));
+  }
+  return out;
+}
+
+double CubicThrough::within(std::size_t k, double at) const {
   const double h = x_[k] - x_[k - 1], a = (x_[k] - at) / h, b = (at - x_[k - 1]) / h;
   return a * y_[k - 1] + b * y_[k] +
          ((a * a * a - a) * second_[k - 1] + (b * b * b - b) * second_[k]) * h * h / 6;

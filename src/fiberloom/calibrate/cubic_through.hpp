@@ -2,6 +2,7 @@
 // The cubic spline through points. (Through noisy ones: spline.hpp.)
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -17,8 +18,11 @@ class CubicThrough {
   CubicThrough(std::vector<double> x, std::vector<double> y, Ends ends);
   /// Beyond the points the outer pieces go on. O(log n).
   [[nodiscard]] double operator()(double at) const;
+  /// The same at values that do not fall; O(n + values).
+  [[nodiscard]] std::vector<double> along(std::span<const double> at) const;
 
  private:
+  [[nodiscard]] double within(std::size_t above, double at) const;
   std::vector<double> x_, y_, second_;  ///< second derivatives
 };
 

@@ -44,6 +44,13 @@ TEST(CubicThrough, IsSciPys) {  // scipy 1.17: RectBivariateSpline; CubicSpline,
   }
 }
 
+TEST(CubicThrough, IsTheSameAlongAGrid) {
+  const CubicThrough curve(kNodes, sines(), Ends::kOneCubic);
+  const std::vector<double> grid{-1, 0, 0, 0.5, 1, 2.4, 2.5, 3, 5, 6, 6, 7};
+  const std::vector<double> along = curve.along(grid);
+  for (std::size_t i = 0; i < grid.size(); ++i) EXPECT_EQ(along[i], curve(grid[i])) << grid[i];
+}
+
 TEST(CubicThrough, OfThreePointsIsStraightAtItsEnds) {
   const CubicThrough curve({0, 1, 2}, {0, 1, 0}, Ends::kNatural);
   EXPECT_EQ(curve(1), 1);

@@ -62,17 +62,19 @@ NoiseModel noise_of(const DepthInputs& in, double bin) {
   NoiseModel out{Array2D<double>(in.raw.nspec(), wave.size()),
                  Array2D<double>(in.raw.nspec(), wave.size())};
   const NoiseArea& area = in.area;
+  std::vector<double> inside;  // the tables end somewhere
+  for (const double w : wave) inside.push_back(std::clamp(w, area.wave.front(), area.wave.back()));
   const auto row_of = [&](const Array2D<double>& table, std::size_t row) {
     return CubicThrough(area.wave, {table.row(row), table.row(row) + area.wave.size()},
-                        Ends::kOneCubic);
+                        Ends::kOneCubic)
+        .along(inside);
   };
   for (std::size_t s = 0; s < in.raw.nspec(); ++s) {
-    const CubicThrough pixels = row_of(area.pixels, in.area_row[s]);
-    const CubicThrough step = row_of(area.aa_per_pixel, in.area_row[s]);
+    const std::vector<double> pixels = row_of(area.pixels, in.area_row[s]);
+    const std::vector<double> step = row_of(area.aa_per_pixel, in.area_row[s]);
     for (std::size_t i = 0; i < wave.size(); ++i) {
-      const double at = std::clamp(wave[i], area.wave.front(), area.wave.back());
       const double noise = in.read_noise(s, i);
-      out.read(s, i) = noise * noise * pixels(at) * (bin / step(at)) / (bin * bin);
+      out.read(s, i) = noise * noise * pixels[i] * (bin / step[i]) / (bin * bin);
       out.sky(s, i) = in.flat.flat(s, i) * std::abs(in.sky.flux(s, i));
     }
   }
@@ -196,6 +198,16 @@ Caught caught_light(const Table& fibermap, const FocalPlane& plane, const GuideS
   return out;
 }
 
+/// Kinds that differ by their templates alone.
+struct Group {
+  double own_light;  ///< of typical targets, as own_light() has it
+  bool is_dusty;
+  std::vector<std::size_t> kinds;  ///< of the templates
+  [[nodiscard]] bool has(double light, bool dusty) const {
+    return own_light == light && is_dusty == dusty;
+  }
+};
+
 /// Light of typical targets of bright kinds themselves, nanomaggies through a fibre in the nominal
 /// seeing; 0: too faint to count. (The DESI survey's definition of its speed.)
 double own_light(const std::string& kind) {
@@ -251,35 +263,46 @@ Depth depth_of(const DepthInputs& in, std::span<const SnrTemplate> templates) {
   const std::optional<Table>& fibermap = in.raw.fibermap;
   const Caught caught = fibermap ? caught_light(*fibermap, in.plane, in.shares) : Caught();
   const auto ebv = fibermap ? fibermap->column("EBV") : std::nullopt;
-  std::vector<std::vector<double>> light;
-  std::vector<double> own;
-  for (const SnrTemplate& t : templates) {
-    light.push_back(on_grid(t, wave));
-    own.push_back(own_light(t.kind) * kOfNanomaggie * bin);
+  std::vector<std::vector<double>> squares;  // of the templates
+  std::vector<Group> groups;
+  for (std::size_t k = 0; k < templates.size(); ++k) {
+    const SnrTemplate& t = templates[k];
+    squares.push_back(on_grid(t, wave));
+    for (double& v : squares.back()) v *= v;
+    const double own = own_light(t.kind);
+    const bool dusty = t.kind != "backup" && t.kind != "gpbbackup";
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const Group& g) { return g.has(own, dusty); });
+    if (group == groups.end()) group = groups.insert(groups.end(), {own, dusty, {}});
+    group->kinds.push_back(k);
     out.snr2[t.kind].assign(nspec, 0.0);
   }
   std::vector<double> dust = dust_transmission(wave, 1);
   for (double& d : dust) d = std::log(d);
+  std::vector<double> electrons(n), through(n), weight(n);
   for (std::size_t s = 0; s < nspec; ++s) {
-    std::vector<double> sums(templates.size(), 0.0);
     const double reddening = ebv && std::isfinite((*ebv)[s]) ? (*ebv)[s] : 0;
     for (std::size_t i = 0; i < n; ++i) {
       const bool masked = !in.calibrated.mask.empty() && in.calibrated.mask(s, i) != 0;
-      if (masked || !(in.calibrated.ivar(s, i) > 0)) continue;
-      const double electrons = in.flux.calib(s, i) * in.flat.flat(s, i);
-      const double variance = noise(s, i, out.read_noise_scale);
-      const double through = std::exp(reddening * dust[i]);
-      for (std::size_t k = 0; k < templates.size(); ++k) {
-        const std::string& kind = templates[k].kind;
-        const bool dusty = kind != "backup" && kind != "gpbbackup";
-        const double signal = light[k][i] * electrons * (dusty ? through : 1);
-        sums[k] += signal * signal / (variance + own[k] * electrons / (wave[i] * wave[i]));
-      }
+      const bool used = !masked && in.calibrated.ivar(s, i) > 0;
+      electrons[i] = used ? in.flux.calib(s, i) * in.flat.flat(s, i) : 0;
+      through[i] = std::exp(2 * reddening * dust[i]);
     }
-    for (std::size_t k = 0; k < templates.size(); ++k) {
-      const auto share = caught.find(templates[k].kind);
-      const double factor = share == caught.end() ? 1 : share->second[s];
-      out.snr2[templates[k].kind][s] = sums[k] * factor * factor;
+    for (const Group& group : groups) {
+      const double own = group.own_light * kOfNanomaggie * bin;
+      for (std::size_t i = 0; i < n; ++i) {
+        const double variance =
+            noise(s, i, out.read_noise_scale) + own * electrons[i] / (wave[i] * wave[i]);
+        weight[i] = electrons[i] * electrons[i] * (group.is_dusty ? through[i] : 1) / variance;
+        if (electrons[i] == 0) weight[i] = 0;  // the variance may be as well
+      }
+      for (const std::size_t k : group.kinds) {
+        double sum = 0;
+        for (std::size_t i = 0; i < n; ++i) sum += weight[i] * squares[k][i];
+        const auto share = caught.find(templates[k].kind);
+        const double factor = share == caught.end() ? 1 : share->second[s];
+        out.snr2[templates[k].kind][s] = sum * factor * factor;
+      }
     }
   }
   return out;
