@@ -9,6 +9,7 @@
 #include "fiberloom/recipes/average_flats.hpp"
 #include "fiberloom/recipes/calibration_option_table.hpp"
 #include "fiberloom/recipes/quality/exposure_quality.hpp"
+#include "fiberloom/status.hpp"
 #include "loom/base/median.hpp"
 #include "loom/base/print.hpp"
 #include "loom/program/row_options.hpp"
@@ -68,9 +69,10 @@ int run_step(const char* name, const CalibrationCommand& c, const Given& given, 
   return run_step(step, c.run, given);
 }
 
-std::string codes() {
-  return exit_codes_of(
-      {.reads = true, .matches = false, .writes = true, .more = {Status::kNumerical}});
+std::string codes(CalibrationStep step) {
+  std::vector<Status> more{Status::kNumerical};
+  if (step == CalibrationStep::kCalibrate) more.insert(more.begin(), kFiberRange);
+  return exit_codes_of({.reads = true, .matches = false, .writes = true, .more = more});
 }
 
 int run_average(const Given& given, const CalibrationCommand& c) {
@@ -253,7 +255,8 @@ int run_qa(const Given& given, const CalibrationCommand& c) {
 Command step_command(CalibrationStep step, const char* name, const char* text,
                      const std::string& example,
                      int (*run)(const Given&, const CalibrationCommand&)) {
-  Command command{.name = name, .text = text, .footer = "Example:\n" + example + "\n" + codes()};
+  Command command{
+      .name = name, .text = text, .footer = "Example:\n" + example + "\n" + codes(step)};
   const auto state = std::make_shared<CalibrationCommand>();
   state->job.step = step;
   add_calibration_options(command.options, *state);

@@ -156,12 +156,8 @@ void parse_fiber_size(const std::string& text, const std::string& label, FocalPl
               label + ": no diameter_um and diameter_arcsec above 0 below fibers:");
 }
 
-}  // namespace formats
-
-FocalPlane read_focal_plane(const std::string& desimodel) {
-  FocalPlane out;
-  const FitsReader file = FitsReader::open(acceptance_path(desimodel));
-  FiberAcceptance& a = out.acceptance;
+FiberAcceptance parse_acceptance(const FitsReader& file) {
+  FiberAcceptance a;
   a.sigma = read_nodes(file, "SIGMA", 2);
   a.offset = read_nodes(file, "OFFSET", 2);
   a.radius = read_nodes(file, "HLRAD", 2);
@@ -169,15 +165,10 @@ FocalPlane read_focal_plane(const std::string& desimodel) {
   a.point = read_values(file, "POINT", plane);
   a.disk = read_values(file, "DISK", a.radius.size() * plane);
   a.bulge = read_values(file, "BULGE", a.radius.size() * plane);
-  formats::parse_plate_scale(read_text(scale_path(desimodel), kLongestText), scale_path(desimodel),
-                             out);
-  formats::parse_fiber_size(read_text(parameter_path(desimodel), kLongestText),
-                            parameter_path(desimodel), out);
-  return out;
+  return a;
 }
 
-NoiseArea read_noise_area(const std::string& desimodel, const std::string& camera) {
-  const FitsReader file = FitsReader::open(area_path(desimodel, camera));
+NoiseArea parse_noise_area(const FitsReader& file) {
   constexpr std::size_t kOfSpline = 4;
   NoiseArea out;
   out.wave = read_nodes(file, "WAVELENGTH", kOfSpline);
@@ -189,18 +180,38 @@ NoiseArea read_noise_area(const std::string& desimodel, const std::string& camer
                        std::to_string(out.pixels.rows()));
 }
 
+SnrTemplate parse_snr_template(const FitsReader& file, char band) {
+  const std::string letter(1, static_cast<char>(std::toupper(static_cast<unsigned char>(band))));
+  const HeaderCards header = file.hdus().front().user_header();
+  SnrTemplate out{"", {}, {}, header.number("SNR2TIME")};
+  out.wave = read_nodes(file, ("WAVE_" + letter).c_str(), 2);
+  out.light = read_values(file, ("DFLUX_" + letter).c_str(), out.wave.size());
+  const double scale = header.number("FLUXSCAL").value_or(1);
+  for (double& v : out.light) v *= scale;
+  return out;
+}
+
+}  // namespace formats
+
+FocalPlane read_focal_plane(const std::string& desimodel) {
+  FocalPlane out;
+  out.acceptance = formats::parse_acceptance(FitsReader::open(acceptance_path(desimodel)));
+  formats::parse_plate_scale(read_text(scale_path(desimodel), kLongestText), scale_path(desimodel),
+                             out);
+  formats::parse_fiber_size(read_text(parameter_path(desimodel), kLongestText),
+                            parameter_path(desimodel), out);
+  return out;
+}
+
+NoiseArea read_noise_area(const std::string& desimodel, const std::string& camera) {
+  return formats::parse_noise_area(FitsReader::open(area_path(desimodel, camera)));
+}
+
 std::vector<SnrTemplate> read_snr_templates(const std::string& desimodel, char band) {
   std::vector<SnrTemplate> out;
-  const char letter = static_cast<char>(std::toupper(static_cast<unsigned char>(band)));
   for (const std::string& path : template_paths(desimodel)) {
-    const FitsReader file = FitsReader::open(path);
-    const HeaderCards header = file.hdus().front().user_header();
-    SnrTemplate one{kind_of(path), {}, {}, header.number("SNR2TIME")};
-    one.wave = read_nodes(file, (std::string("WAVE_") + letter).c_str(), 2);
-    one.light = read_values(file, (std::string("DFLUX_") + letter).c_str(), one.wave.size());
-    const double scale = header.number("FLUXSCAL").value_or(1);
-    for (double& v : one.light) v *= scale;
-    out.push_back(std::move(one));
+    out.push_back(formats::parse_snr_template(FitsReader::open(path), band));
+    out.back().kind = kind_of(path);
   }
   if (!out.empty()) return out;
   throw Error(Status::kNotFound, in_model(desimodel, "tsnr") +

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "fiberloom/foundation.hpp"
 #include "fiberloom/spectrum/instrument.hpp"
+#include "loom/fits/fits_reader.hpp"
 
 namespace fiberloom {
 
@@ -28,6 +30,12 @@ namespace fiberloom {
                                                        const std::string& camera);
 
 namespace formats {
+
+/// The same of files that are open already, in memory perhaps.
+[[nodiscard]] FiberAcceptance parse_acceptance(const fits::FitsReader& file);
+[[nodiscard]] NoiseArea parse_noise_area(const fits::FitsReader& file);
+/// Its kind is empty: the file's name says it.
+[[nodiscard]] SnrTemplate parse_snr_template(const fits::FitsReader& file, char band);
 
 /// focalplane/platescale.txt: radius in column 1, the scales in columns 7 and 8. `label` stands for
 /// the path in messages, here and below.

@@ -92,6 +92,39 @@ Bytes stellar_grid() {
   return sink.bytes();
 }
 
+/// All tables of desimodel's that are FITS, in one file.
+Bytes model_tables() {
+  const std::vector<double> nodes{1, 2, 3, 4}, wave{4000, 4100, 4200, 4300}, table(16, 0.5),
+      cube(64, 0.25);
+  MemorySink sink;
+  fits::FitsWriter writer(sink);
+  const auto image = [&](const char* name, const std::vector<double>& values,
+                         const std::vector<std::size_t>& axes) {
+    writer.image(name, std::span<const double>(values), axes, fits::PixelType::kFloat64);
+  };
+  for (const char* name : {"SIGMA", "OFFSET", "HLRAD"}) image(name, nodes, {4});
+  for (const char* name : {"WAVELENGTH", "WAVE_R", "DFLUX_R"}) image(name, wave, {4});
+  for (const char* name : {"POINT", "NEA", "ANGPERPIX"}) image(name, table, {4, 4});
+  for (const char* name : {"DISK", "BULGE"}) image(name, cube, {4, 4, 4});
+  return sink.bytes();
+}
+
+Bytes plate_scale() {
+  std::string text = "# radius theta x x x x radial azimuthal arclength\n";
+  for (int i = 0; i < 20; ++i) {
+    text += std::to_string(25.5 * i) + " 0 0 0 0 0 " + std::to_string(67.5 + 0.01 * i * i) +
+            " 69.25 1.5\n";
+  }
+  return {text.begin(), text.end()};
+}
+
+Bytes fiber_size() {
+  std::string text = "positioners:\n";
+  for (int i = 0; i < 20; ++i) text += "    parameter_" + std::to_string(i) + ": 107.0  # um\n";
+  text += "fibers:\n    diameter_um: 107.0\n# mean\n    diameter_arcsec: 1.52 # of all\nend: 1\n";
+  return {text.begin(), text.end()};
+}
+
 Bytes passband() {
   std::string text =
       "# %ECSV 0.9\n# - {name: wavelength, unit: nm, datatype: float64}\nwavelength response\n";
@@ -162,7 +195,10 @@ std::vector<Seed> seeds() {
       {"calibration_stars", fuzz_calibration, stars()},
       {"calibration_flux", fuzz_calibration, flux},
       {"calibration_grid", fuzz_calibration, stellar_grid()},
+      {"calibration_model", fuzz_calibration, model_tables()},
       {"passband", fuzz_passband, passband()},
+      {"passband_plate", fuzz_passband, plate_scale()},
+      {"passband_fiber", fuzz_passband, fiber_size()},
       {"wave", fuzz_wave, in_memory([](auto& w) {
          const std::vector<double> wave{6000, 6001, 6002, 6000.5, 6001.5, 6003};
          w.image("WAVELENGTH", std::span<const double>(wave), {3, 2}, fits::PixelType::kFloat64);

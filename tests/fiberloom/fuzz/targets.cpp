@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "fiberloom/formats/desimodel_file.hpp"
 #include "fiberloom/formats/from_reader.hpp"
 #include "fiberloom/formats/spectra_reader.hpp"
 #include "fiberloom/formats/wave_file.hpp"
@@ -98,13 +99,23 @@ void fuzz_calibration(std::span<const std::uint8_t> bytes) {
   run(bytes, [](const fits::FitsReader& file) { (void)formats::parse_standard_stars(file); });
   run(bytes, [](const fits::FitsReader& file) { (void)formats::parse_stellar_grid(file); });
   run(bytes, [](const fits::FitsReader& file) { (void)formats::parse_flux_calibration(file); });
+  run(bytes, [](const fits::FitsReader& file) { (void)formats::parse_acceptance(file); });
+  run(bytes, [](const fits::FitsReader& file) { (void)formats::parse_noise_area(file); });
+  run(bytes, [](const fits::FitsReader& file) { (void)formats::parse_snr_template(file, 'r'); });
 }
 
 void fuzz_passband(std::span<const std::uint8_t> bytes) {
-  try {
-    (void)parse_passband(std::string(bytes.begin(), bytes.end()), "fuzz.ecsv");
-  } catch (const Error&) {  // an answer
-  }
+  const std::string text(bytes.begin(), bytes.end());
+  FocalPlane plane;
+  const auto look = [](auto parse) {
+    try {
+      parse();
+    } catch (const Error&) {  // an answer
+    }
+  };
+  look([&] { (void)parse_passband(text, "fuzz.ecsv"); });
+  look([&] { formats::parse_plate_scale(text, "fuzz.txt", plane); });
+  look([&] { formats::parse_fiber_size(text, "fuzz.yaml", plane); });
 }
 
 void fuzz_wave(std::span<const std::uint8_t> bytes) {

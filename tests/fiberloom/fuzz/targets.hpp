@@ -20,8 +20,10 @@ void fuzz_frame(std::span<const std::uint8_t> bytes);
 void fuzz_spectra(std::span<const std::uint8_t> bytes);
 /// Files of redshifts, of their models, and of what is known of them beforehand.
 void fuzz_redshifts(std::span<const std::uint8_t> bytes);
-/// Fibre flats, skies, standard stars, grids of stellar models and flux calibrations.
+/// Fibre flats, skies, standard stars, grids of stellar models, flux calibrations, and tables of
+/// desimodel.
 void fuzz_calibration(std::span<const std::uint8_t> bytes);
+/// Passbands, and texts of desimodel.
 void fuzz_passband(std::span<const std::uint8_t> bytes);
 /// Wavelength grids, as text and as FITS.
 void fuzz_wave(std::span<const std::uint8_t> bytes);
