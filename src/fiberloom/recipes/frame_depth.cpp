@@ -136,6 +136,10 @@ std::string find_desimodel(const std::string& asked) {
   return folder;
 }
 
+std::vector<std::string> model_files(const std::string& desimodel, const std::string& camera) {
+  return desimodel_files(desimodel, camera);
+}
+
 void add_depth(FrameFile& frame, const DepthSteps& steps, const std::string& desimodel,
                const CalibrationJob& job, const Observer& observer) {
   if (job.psf.empty()) {

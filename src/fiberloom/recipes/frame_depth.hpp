@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "fiberloom/calibrate/template_snr.hpp"
 #include "fiberloom/recipes/calibrate_frame.hpp"
@@ -13,6 +14,10 @@ namespace fiberloom {
 /// Where desimodel lies: what was asked for, else $DESIMODEL where it has templates of depth;
 /// empty: nowhere.
 [[nodiscard]] std::string find_desimodel(const std::string& asked);
+
+/// Its files that a camera's calibration reads, as far as they are there.
+[[nodiscard]] std::vector<std::string> model_files(const std::string& desimodel,
+                                                   const std::string& camera);
 
 /// What a frame went through.
 struct DepthSteps {

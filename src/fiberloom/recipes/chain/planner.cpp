@@ -9,11 +9,11 @@
 #include <set>
 #include <tuple>
 
-#include "fiberloom/formats/desimodel_file.hpp"
 #include "fiberloom/recipes/catalogue/which_catalogue.hpp"
 #include "fiberloom/recipes/chain/catalogue_tasks.hpp"
 #include "fiberloom/recipes/chain/places.hpp"
 #include "fiberloom/recipes/chain/step_kind.hpp"
+#include "fiberloom/recipes/frame_depth.hpp"
 #include "fiberloom/recipes/redshift/redshift_kind.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
@@ -240,7 +240,7 @@ class Planner {
   bool add_model(const Frame& f, StepWork& work, std::vector<std::string>& inputs) const {
     if (request_.desimodel.empty()) return false;
     work.desimodel = absolute(request_.desimodel);
-    for (std::string& path : desimodel_files(work.desimodel, f.camera()))
+    for (std::string& path : model_files(work.desimodel, f.camera()))
       inputs.push_back(std::move(path));
     return true;
   }
