@@ -124,6 +124,8 @@ class Writer {
 /// writer may close it and open it again meanwhile.
 enum class Writing { kOver, kMayGoOn };
 
+/// Data sets may be virtual, and links lead into other files. All files that a file names must be
+/// there (kNotFound), unless it is being written.
 class Reader {
  public:
   /// Throws kNotFound, kCorrupt where it is no HDF5 file.
@@ -133,6 +135,7 @@ class Reader {
   Reader& operator=(const Reader&) = delete;
 
   [[nodiscard]] const std::string& path() const noexcept;
+  /// Throws kNotFound where it is a link that leads nowhere: it ought to be there.
   [[nodiscard]] bool has(const std::string& name) const;
   /// Names of what is in a group, in their order. Throws kMissingHdu where there is no such group.
   [[nodiscard]] std::vector<std::string> children(const std::string& group) const;

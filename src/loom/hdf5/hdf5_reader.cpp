@@ -2,76 +2,36 @@
 // Reading.
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "loom/base/error.hpp"
 #include "loom/files/byte_source.hpp"
 #include "loom/hdf5/hdf5_library.hpp"
+#include "loom/hdf5/hdf5_values.hpp"
 #include "loom/hdf5/reading_file.hpp"
 
 namespace loom::hdf5 {
 namespace {
 
-/// The first text of `size` bytes a text, or where texts are pointers the library's own, by `read`.
-template <class Read>
-std::optional<std::string> text_by(const Handle& type, const Handle& space, const Read& read) {
-  if (H5Tget_class(type.get()) != H5T_STRING || H5Sget_simple_extent_npoints(space.get()) != 1) {
-    return std::nullopt;
-  }
-  if (H5Tis_variable_str(type.get()) > 0) {
-    char* found = nullptr;
-    if (read(type.get(), &found) < 0 || found == nullptr) return std::nullopt;
-    std::string out = found;
-    H5free_memory(found);
-    return out;
-  }
-  std::string out(H5Tget_size(type.get()), '\0');
-  if (read(type.get(), out.data()) < 0) return std::nullopt;
-  return out.substr(0, out.find('\0'));
-}
-
-/// One number, by `read`; nullopt where it is none, or a list of them.
-template <class Read>
-std::optional<double> number_by(const Handle& type, const Handle& space, const Read& read) {
-  const H5T_class_t kind = H5Tget_class(type.get());
-  double value = 0;
-  if ((kind != H5T_INTEGER && kind != H5T_FLOAT) ||
-      H5Sget_simple_extent_npoints(space.get()) != 1 || read(H5T_NATIVE_DOUBLE, &value) < 0) {
-    return std::nullopt;
-  }
-  return value;
-}
-
 constexpr hsize_t kAnyNumber = ~hsize_t{0};
-
-/// Bytes of a text of fixed length; 0: it is none, or too long a one.
-std::size_t text_size(const Handle& type) {
-  constexpr std::size_t kMostLetters = 4096;
-  const std::size_t size = H5Tget_size(type.get());
-  const bool fixed = H5Tget_class(type.get()) == H5T_STRING && H5Tis_variable_str(type.get()) <= 0;
-  return fixed && size <= kMostLetters ? size : 0;
-}
-
-/// Texts of `size` bytes each, without what fills them up.
-std::vector<std::string> texts_of(std::span<const char> letters, std::size_t size) {
-  std::vector<std::string> out;
-  for (std::size_t at = 0; at + size <= letters.size(); at += size) {
-    std::string text(letters.data() + at, size);
-    text.erase(std::min(text.find('\0'), text.size()));
-    text.erase(text.find_last_not_of(' ') + 1);
-    out.push_back(std::move(text));
-  }
-  return out;
-}
 
 }  // namespace
 
 struct Reader::Impl {
-  Impl(std::string its_path, hid_t its_id) : path(std::move(its_path)), id(its_id, H5Fclose) {}
+  Impl(std::string its_path, hid_t its_id, Writing its_writing)
+      : path(std::move(its_path)), id(its_id, H5Fclose), writing(its_writing) {}
 
   [[nodiscard]] Handle open(const std::string& name) const {
     Handle set(H5Dopen2(id.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
-    if (!set.good()) throw Error(Status::kMissingHdu, path + ": no data set " + name);
+    if (!set.good()) {
+      check_links(name);
+      throw Error(Status::kMissingHdu, path + ": no data set " + name);
+    }
+    if (writing == Writing::kOver && !whole.contains(name)) {
+      if (const auto lacking = lacking_part(path, name, set.get())) throw *lacking;
+      whole.insert(name);
+    }
     return set;
   }
   [[nodiscard]] std::vector<hsize_t> dims_of(const std::string& name, const Handle& set,
@@ -176,15 +136,23 @@ struct Reader::Impl {
     return out;
   }
 
+  /// While a file is being written what it links to may be to come.
+  void check_links(const std::string& name) const {
+    if (writing == Writing::kMayGoOn) return;
+    if (const auto broken = broken_link(path, id.get(), name)) throw *broken;
+  }
+
   static constexpr hssize_t kMostRows = hssize_t{1} << 20;
   std::string path;
   Handle id;
+  Writing writing;
+  mutable std::set<std::string> whole;  ///< data sets that lack no part
 };
 
 Reader::Reader(const std::string& path, Writing writing) {
   (void)ByteSource::open(path);  // names what is missing or may not be read
   const Lock lock;
-  impl_ = std::make_unique<Impl>(path, open_to_read(path, writing));
+  impl_ = std::make_unique<Impl>(path, open_to_read(path, writing), writing);
   if (!impl_->id.good())
     throw Error(Status::kCorrupt, path + ": is no HDF5 file, a damaged one, or being written");
 }
@@ -199,6 +167,7 @@ const std::string& Reader::path() const noexcept { return impl_->path; }
 bool Reader::has(const std::string& name) const {
   const Lock lock;
   const Handle set(H5Oopen(impl_->id.get(), name.c_str(), H5P_DEFAULT), H5Oclose);
+  if (!set.good()) impl_->check_links(name);
   return set.good();
 }
 

@@ -41,6 +41,12 @@ Error unreadable(const std::string& path, const std::string& name, hid_t set) {
                   "the folder of such",
                   path.c_str(), name.c_str(), filter, what[0] == 0 ? "" : " ", what.data())};
   }
+  std::array<char, 1024> raw{};
+  if (H5Pget_external_count(how.get()) > 0 &&
+      H5Pget_external(how.get(), 0, raw.size() - 1, raw.data(), nullptr, nullptr) >= 0) {
+    return {Status::kNotFound,
+            path + ": " + name + " cannot be read: its numbers lie in " + raw.data()};
+  }
   return {Status::kCorrupt, path + ": " + name + " cannot be read"};
 }
 

@@ -4,6 +4,7 @@
 
 #include <hdf5.h>
 
+#include <optional>
 #include <string>
 
 #include "loom/base/error.hpp"
@@ -15,8 +16,17 @@ namespace loom::hdf5 {
 /// closes it now and then must be able to open it again.
 [[nodiscard]] hid_t open_to_read(const std::string& path, Writing writing);
 
-/// kUnsupported where the data set is packed in a way that the library has no filter for, else
-/// kCorrupt.
+/// Where a file says that something lies which is not there: a link (soft, or into another file)
+/// that leads nowhere, or a part of a virtual data set whose own file or data set is missing: the
+/// library would read its fill value there, and say nothing. One that is shorter than the part is
+/// that of a scan that was broken off, and none of these.
+[[nodiscard]] std::optional<Error> broken_link(const std::string& path, hid_t file,
+                                               const std::string& name);
+[[nodiscard]] std::optional<Error> lacking_part(const std::string& path, const std::string& name,
+                                                hid_t set);
+
+/// kUnsupported where the data set is packed in a way that the library has no filter for, kNotFound
+/// where its numbers lie in a file without any format, else kCorrupt.
 [[nodiscard]] Error unreadable(const std::string& path, const std::string& name, hid_t set);
 
 }  // namespace loom::hdf5

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a file says that lies elsewhere, and is not there.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "loom/hdf5/hdf5_library.hpp"
+#include "loom/hdf5/reading_file.hpp"
+
+namespace loom::hdf5 {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where a link of a group leads to; none: it is no link, or none is there.
+std::optional<std::string> target_of(hid_t file, const std::string& link) {
+  H5L_info_t info;
+  if (H5Lget_info(file, link.c_str(), &info, H5P_DEFAULT) < 0) return std::nullopt;
+  if (info.type != H5L_TYPE_SOFT && info.type != H5L_TYPE_EXTERNAL) return std::nullopt;
+  std::vector<char> value(info.u.val_size + 1, '\0');
+  if (H5Lget_val(file, link.c_str(), value.data(), info.u.val_size, H5P_DEFAULT) < 0) {
+    return std::nullopt;
+  }
+  if (info.type == H5L_TYPE_SOFT) return std::string(value.data());
+  const char *to_file = nullptr, *to_object = nullptr;
+  unsigned flags = 0;
+  if (H5Lunpack_elink_val(value.data(), info.u.val_size, &flags, &to_file, &to_object) < 0) {
+    return std::nullopt;
+  }
+  return std::string(to_object) + " of " + to_file;
+}
+
+/// A text that a call of the library gives in two steps: first its length.
+template <class Get>
+std::string text_from(const Get& get) {
+  const ssize_t size = get(nullptr, 0);
+  std::vector<char> text(static_cast<std::size_t>(std::max<ssize_t>(size, 0)) + 1, '\0');
+  if (size > 0) get(text.data(), text.size());
+  return text.data();
+}
+
+/// A file that a virtual data set of `path` names, where the library looks for it: by
+/// HDF5_VDS_PREFIX, beside the file itself, and from where the program runs.
+Handle open_source(const std::string& path, const std::string& name) {
+  std::vector<fs::path> places;
+  if (fs::path(name).is_absolute()) {
+    places.emplace_back(name);
+  } else {
+    const char* const prefix = std::getenv("HDF5_VDS_PREFIX");
+    if (prefix != nullptr && prefix[0] != '\0') places.push_back(fs::path(prefix) / name);
+    std::error_code none;
+    places.push_back(fs::path(path).parent_path() / name);
+    places.push_back(fs::weakly_canonical(path, none).parent_path() / name);
+    places.emplace_back(name);
+  }
+  for (const fs::path& place : places) {
+    Handle file(H5Fopen(place.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    if (file.good()) return file;
+  }
+  return {-1, H5Fclose};
+}
+
+}  // namespace
+
+std::optional<Error> broken_link(const std::string& path, hid_t file, const std::string& name) {
+  for (std::size_t end = 0; end != std::string::npos;) {
+    end = name.find('/', end + 1);
+    const std::string part = name.substr(0, end);
+    if (const htri_t leads = H5Oexists_by_name(file, part.c_str(), H5P_DEFAULT); leads > 0)
+      continue;
+    const auto target = target_of(file, part);
+    if (!target) return std::nullopt;  // there is no such name
+    return Error(Status::kNotFound, path + ": " + part + " is a link to " + *target +
+                                        ", which is not there or cannot be read");
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> lacking_part(const std::string& path, const std::string& name, hid_t set) {
+  const Handle how(H5Dget_create_plist(set), H5Pclose);
+  std::size_t parts = 0;
+  if (H5Pget_layout(how.get()) != H5D_VIRTUAL || H5Pget_virtual_count(how.get(), &parts) < 0) {
+    return std::nullopt;
+  }
+  const std::string what = path + ": " + name + ": a part of it lies in ";
+  std::string open;  // many parts may lie in one file
+  Handle source(-1, H5Fclose);
+  for (std::size_t i = 0; i < parts; ++i) {
+    const std::string file = text_from([&](char* to, std::size_t size) {
+      return H5Pget_virtual_filename(how.get(), i, to, size);
+    });
+    const std::string object = text_from([&](char* to, std::size_t size) {
+      return H5Pget_virtual_dsetname(how.get(), i, to, size);
+    });
+    // names with numbers to fill in: files are as many as there are
+    if (file.find('%') != std::string::npos || object.find('%') != std::string::npos) continue;
+    if (file != open || !source.good()) source = open_source(path, file == "." ? path : file);
+    open = file;
+    if (!source.good()) {
+      return Error(Status::kNotFound, what + file + ", which is not there or cannot be read");
+    }
+    const Handle there(H5Dopen2(source.get(), object.c_str(), H5P_DEFAULT), H5Dclose);
+    if (!there.good()) {
+      return Error(Status::kMissingHdu, what + file + ", which has no data set " + object);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace loom::hdf5
