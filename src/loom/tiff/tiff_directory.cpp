@@ -20,9 +20,9 @@ constexpr std::uint64_t kMostGain = 4096;
 
 // tags
 constexpr std::uint16_t kWidth = 256, kHeight = 257, kBits = 258, kCompression = 259,
-                        kPhotometric = 262, kDescription = 270, kStripOffsets = 273, kSamples = 277,
-                        kStripRows = 278, kStripBytes = 279, kPredictor = 317, kTileWidth = 322,
-                        kSampleFormat = 339;
+                        kPhotometric = 262, kFillOrder = 266, kDescription = 270,
+                        kStripOffsets = 273, kSamples = 277, kStripRows = 278, kStripBytes = 279,
+                        kPredictor = 317, kTileWidth = 322, kSampleFormat = 339;
 
 struct Entry {
   std::uint16_t type = 0;
@@ -147,6 +147,9 @@ class DirectoryParser {
       fail("is no grey image in which 0 is black (one sample a pixel, photometric 1)",
            Status::kUnsupported);
     }
+    if (value(kFillOrder, 1) != 1) {
+      fail("has the bits of its bytes in the other order (FillOrder)", Status::kUnsupported);
+    }
     page.packing = packing();
     const std::uint64_t predictor = value(kPredictor, 1);
     const bool whole = page.number != Number::kFloat32 && page.number != Number::kFloat64;
@@ -222,22 +225,47 @@ class DirectoryParser {
     }
   }
 
-  /// ImageJ writes stacks beyond 4 GB as one page, the others behind it without a word but in the
-  /// description: "images=720".
+  /// The number that stands there in a text.
+  static std::uint64_t count_at(const std::string& text, std::size_t at) {
+    std::uint64_t count = 0;
+    for (; at < text.size() && text[at] >= '0' && text[at] <= '9' && count <= kMostPages; ++at) {
+      count = 10 * count + static_cast<std::uint64_t>(text[at] - '0');
+    }
+    return count;
+  }
+
+  /// Images that a description names; 1 where it says nothing of others. ImageJ's: "images=720";
+  /// tifffile's, of files that it has truncated: {"shape": [720, 64, 128], "truncated": true}.
+  static std::uint64_t images_said(const std::string& text) {
+    const std::string mark = "\nimages=", shape = R"({"shape": [)";
+    const std::size_t at = text.find(mark);
+    if (text.starts_with("ImageJ=") && at != std::string::npos) {
+      return count_at(text, at + mark.size());
+    }
+    if (!text.starts_with(shape) || text.find(R"("truncated": true)") == std::string::npos) {
+      return 1;
+    }
+    std::vector<std::uint64_t> sizes;
+    const std::size_t end = std::min(text.find(']'), text.size());
+    for (std::size_t from = shape.size(); from < end;) {
+      sizes.push_back(count_at(text, from));
+      from = std::min(text.find_first_of(", ", from), end);
+      from = std::min(text.find_first_not_of(", ", from), end);
+    }
+    std::uint64_t count = 1;
+    for (std::size_t i = 0; i + 2 < sizes.size(); ++i) {
+      count = std::min(count * sizes[i], std::uint64_t{kMostPages} + 1);
+    }
+    return count;
+  }
+
+  /// Some write a stack as one page, the others behind it without a word but in the description:
+  /// ImageJ beyond 4 GB, tifffile where it was asked to.
   void find_contiguous() {
     if (directory_.pages.size() != 1) return;
     const Page first = directory_.pages[0];
-    const std::string mark = "\nimages=";
-    const std::size_t at = first.description.find(mark);
-    if (first.description.rfind("ImageJ=", 0) != 0 || at == std::string::npos) return;
-    if (first.packing != Packing::kNone || first.strips.size() != 1) return;
-    std::uint64_t count = 0;
-    for (std::size_t i = at + mark.size();
-         i < first.description.size() && first.description[i] >= '0' &&
-         first.description[i] <= '9' && count <= kMostPages;
-         ++i) {
-      count = 10 * count + static_cast<std::uint64_t>(first.description[i] - '0');
-    }
+    const std::uint64_t count = images_said(first.description);
+    if (count <= 1 || first.packing != Packing::kNone || first.strips.size() != 1) return;
     const std::uint64_t size = std::uint64_t{first.height} * first.row_bytes();
     if (count > kMostPages) fail("has too many pages");
     if (count > (file_.size() - first.strips[0].offset) / size)

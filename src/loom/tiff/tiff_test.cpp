@@ -152,28 +152,38 @@ TEST_F(Tiff, LongStripsGrowTheirCodesAndBeginAnew) {
   EXPECT_EQ(out, in);
 }
 
-TEST_F(Tiff, StacksOfImagejHaveTheirPagesBehindTheFirst) {
-  Build build{.strip_rows = 4, .description = "ImageJ=1.53t\nimages=3\nslices=3\n"};
-  Bytes bytes = build.bytes();
-  // pixels of the two others follow the first page's: the strip goes to the end of the file
-  const Bytes first = build.strip(0, 0, 4), second = build.strip(1, 0, 4),
-              third = build.strip(2, 0, 4);
-  const auto at = std::search(bytes.begin(), bytes.end(), first.begin(), first.end());
-  ASSERT_NE(at, bytes.end());
-  const std::size_t moved = bytes.size(), was = static_cast<std::size_t>(at - bytes.begin());
-  for (const Bytes& page : {first, second, third})
-    bytes.insert(bytes.end(), page.begin(), page.end());
-  for (std::size_t i = 0; i + 12 <= moved; ++i) {  // the tag of the strip's place
-    if (bytes[i] == 0x11 && bytes[i + 1] == 1 && bytes[i + 2] == 4 && bytes[i + 8] == was) {
-      bytes[i + 8] = static_cast<std::uint8_t>(moved);
-      bytes[i + 9] = static_cast<std::uint8_t>(moved >> 8);
+TEST_F(Tiff, StacksMayHaveTheirPagesBehindTheFirstAndSaySoInWords) {
+  for (const char* text :
+       {"ImageJ=1.53t\nimages=3\nslices=3\n", R"({"shape": [3, 4, 5], "truncated": true})",
+        R"({"shape": [1, 3, 1, 4, 5], "axes": "x", "truncated": true})"}) {
+    Build build{.strip_rows = 4, .description = text};
+    Bytes bytes = build.bytes();
+    // pixels of the two others follow the first page's: the strip goes to the end of the file
+    const Bytes first = build.strip(0, 0, 4), second = build.strip(1, 0, 4),
+                third = build.strip(2, 0, 4);
+    const auto at = std::search(bytes.begin(), bytes.end(), first.begin(), first.end());
+    ASSERT_NE(at, bytes.end());
+    const std::size_t moved = bytes.size(), was = static_cast<std::size_t>(at - bytes.begin());
+    for (const Bytes& page : {first, second, third})
+      bytes.insert(bytes.end(), page.begin(), page.end());
+    for (std::size_t i = 0; i + 12 <= moved; ++i) {  // the tag of the strip's place
+      if (bytes[i] == 0x11 && bytes[i + 1] == 1 && bytes[i + 2] == 4 && bytes[i + 8] == was) {
+        bytes[i + 8] = static_cast<std::uint8_t>(moved);
+        bytes[i + 9] = static_cast<std::uint8_t>(moved >> 8);
+      }
     }
+    const Reader reader = open(bytes);
+    ASSERT_EQ(reader.pages(), 3U) << text;
+    EXPECT_EQ(rows(reader, 2, 3, 1), (std::vector<float>{2300, 2301, 2302, 2303, 2304}));
+    bytes.resize(bytes.size() - 1);
+    EXPECT_EQ(fault(bytes).status, Status::kCorrupt);
   }
-  const Reader reader = open(bytes);
-  ASSERT_EQ(reader.pages(), 3U);
-  EXPECT_EQ(rows(reader, 2, 3, 1), (std::vector<float>{2300, 2301, 2302, 2303, 2304}));
-  bytes.resize(bytes.size() - 1);
-  EXPECT_EQ(fault(bytes).status, Status::kCorrupt);
+  // a file that is whole says no more than its pages
+  EXPECT_EQ(open(Build{.description = R"({"shape": [3, 4, 5]})"}.bytes()).pages(), 1U);
+  for (const char* text : {R"({"shape": [99999999, 99999999, 4, 5], "truncated": true})",
+                           R"({"shape": [3, 4, 5, "truncated": true})"}) {
+    EXPECT_EQ(fault(Build{.strip_rows = 4, .description = text}.bytes()).status, Status::kCorrupt);
+  }
 }
 
 TEST_F(Tiff, WhatIsNoGreyImageInStripsIsUnsupported) {
@@ -183,6 +193,7 @@ TEST_F(Tiff, WhatIsNoGreyImageInStripsIsUnsupported) {
   EXPECT_EQ(with(277, 3).status, Status::kUnsupported);
   EXPECT_EQ(with(262, 0).status, Status::kUnsupported);
   EXPECT_EQ(with(322, 16).status, Status::kUnsupported);
+  EXPECT_EQ(with(266, 2).status, Status::kUnsupported);
   EXPECT_TRUE(with(259, 7).says("compression 7, expected"));
   EXPECT_TRUE(with(258, 12).says("numbers of 12 bits"));
   EXPECT_TRUE(with(317, 3).says("predictor 3"));

@@ -14,6 +14,7 @@
 #include "tomoloom/cli/recon_command.hpp"
 #include "tomoloom/recipes/recon_option_table.hpp"
 #include "tomoloom/recipes/recon_scan.hpp"
+#include "tomoloom/recipes/scans/scan_list.hpp"
 
 namespace tomoloom::cli {
 namespace {
@@ -66,6 +67,7 @@ int run_recon(const Given& given, ReconCommand& command) {
   if (is_for_many(command)) return run_many_scans(command);
   refuse_for_one(given);
   command.job.scan = command.scans.front();
+  scans::check_folder(command.job.scan);
   if (const auto launch = decide_launch(process_environment(), mpi_choice(command.ranks.mpi))) {
     if (previews) refuse_preview("several ranks");
     return run_one_scan_on_ranks(command, *launch);

@@ -35,9 +35,10 @@ struct ScanLayout {
   std::size_t filter_sets = 1;          ///< of as many weights each: 1 or one a projection
   std::size_t flat_sets = 1;            ///< of as many frames each, one after the other
   AngleSource source = AngleSource::kTheta;
-  bool counts = false;                    ///< 16-bit counts: read as they are, without a conversion
-  std::string type;                       ///< "uint16", "float32" ..., for messages
-  double flat_value = 0, dark_value = 0;  ///< in place of frames, where the file gives numbers
+  bool counts = false;  ///< 16-bit counts: read as they are, without a conversion
+  std::string type;     ///< "uint16", "float32" ..., for messages
+  std::string name_kinds, numbers_left_out;  ///< of images, as image_names.hpp tells them
+  double flat_value = 0, dark_value = 0;     ///< in place of frames, where the file gives numbers
   bool has_flat_value = false, has_dark_value = false;
 };
 

@@ -10,6 +10,7 @@
 #include "loom/base/print.hpp"
 #include "loom/files/output_files.hpp"
 #include "loom/tiff/tiff.hpp"
+#include "tomoloom/exchange/image_names.hpp"
 #include "tomoloom/status.hpp"
 
 namespace tomoloom {
@@ -26,30 +27,9 @@ bool is_image(const fs::path& path) {
   return has_ending(name, ".tif") || has_ending(name, ".tiff");
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/// a2 before a10, and both before b1.
-bool in_order(const std::string& a, const std::string& b) {
-  std::size_t i = 0, j = 0;
-  while (i < a.size() && j < b.size()) {
-    if (!is_digit(a[i]) || !is_digit(b[j])) {
-      if (a[i] != b[j]) return a[i] < b[j];
-      ++i;
-      ++j;
-      continue;
-    }
-    const auto digits = [](const std::string& text, std::size_t& at) {
-      while (at < text.size() && text[at] == '0') ++at;
-      const std::size_t from = at;
-      while (at < text.size() && is_digit(text[at])) ++at;
-      return text.substr(from, at - from);
-    };
-    const std::string left = digits(a, i), right = digits(b, j);
-    if (left.size() != right.size()) return left.size() < right.size();
-    if (left != right) return left < right;
-  }
-  if (a.size() - i != b.size() - j) return a.size() - i < b.size() - j;
-  return a < b;
+/// Of a folder. What begins with a dot is hidden: macOS keeps what it knows of p.tif in ._p.tif.
+bool is_image_of_folder(const fs::path& path) {
+  return is_image(path) && path.filename().native().front() != '.';
 }
 
 }  // namespace
@@ -62,7 +42,7 @@ bool is_stack(const std::string& path) {
 bool holds_images(const std::string& folder) {
   std::error_code failed;
   for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
-    if (is_image(at->path())) return true;
+    if (is_image_of_folder(at->path())) return true;
   }
   return false;
 }
@@ -72,7 +52,7 @@ std::vector<std::string> stack_files(const std::string& path) {
   if (!fs::is_directory(path, failed)) return {path};
   std::vector<std::string> names;
   for (fs::directory_iterator at(path, failed), end; !failed && at != end; at.increment(failed)) {
-    if (is_image(at->path())) names.push_back(at->path().filename().string());
+    if (is_image_of_folder(at->path())) names.push_back(at->path().filename().string());
   }
   if (failed) throw Error(Status::kNotFound, path + ": cannot be read: " + failed.message());
   if (names.empty()) {
@@ -84,7 +64,13 @@ std::vector<std::string> stack_files(const std::string& path) {
 }
 
 ImageStack::ImageStack(const std::string& path) {
-  for (const std::string& file : stack_files(path)) add(file);
+  std::vector<std::string> names;
+  for (const std::string& file : stack_files(path)) {
+    add(file);
+    names.push_back(fs::path(file).filename().string());
+  }
+  name_kinds_ = kinds_of_names(names);
+  if (names.size() == images_.size()) numbers_left_out_ = tomoloom::numbers_left_out(names);
 }
 
 void ImageStack::add(const std::string& path) {
@@ -124,6 +110,8 @@ StackReader::StackReader(const StackFiles& files) {
     throw Error(Status::kWrongShape, files.data + ": found images of 1 column, expected 2 or more");
   }
   layout_.type = data.type();
+  layout_.name_kinds = data.name_kinds();
+  if (frames) layout_.numbers_left_out = data.numbers_left_out();
   layout_.counts = data.counts();
   const auto add = [&](const char* name, const std::string& path, std::string& set,
                        std::size_t& count) {

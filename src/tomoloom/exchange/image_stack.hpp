@@ -30,12 +30,15 @@ class ImageStack {
   [[nodiscard]] const std::string& type() const noexcept { return type_; }
   [[nodiscard]] bool counts() const noexcept { return counts_; }  ///< 16 bits or fewer, unsigned
   [[nodiscard]] bool packed() const noexcept { return packed_; }
+  /// What is odd about the files' names (image_names.hpp); empty: nothing.
+  [[nodiscard]] const std::string& name_kinds() const noexcept { return name_kinds_; }
+  [[nodiscard]] const std::string& numbers_left_out() const noexcept { return numbers_left_out_; }
 
  private:
   void add(const std::string& path);
   std::vector<Image> images_;
   std::size_t height_ = 0, width_ = 0;
-  std::string type_;
+  std::string type_, name_kinds_, numbers_left_out_;
   bool counts_ = true, packed_ = false;
 };
 

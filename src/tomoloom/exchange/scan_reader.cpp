@@ -57,6 +57,7 @@ ScanReader::ScanReader(const std::string& path, const std::string& group, hdf5::
   layout_.path = path;
   layout_.group = group;
   layout_.data = group + "/data";
+  check_kind();
   const auto shape = reader_.extent(layout_.data);
   const std::string what = path + ": " + layout_.data;
   if (shape.size() != 3 || shape[0] == 0 || shape[1] == 0 || shape[2] < 2) {
@@ -93,6 +94,21 @@ ScanReader::ScanReader(const std::string& path, const std::string& group, hdf5::
   find_angles(writing);
 }
 
+/// Of a file in another layout than Data Exchange's what there is.
+void ScanReader::check_kind() const {
+  if (reader_.has(layout_.data)) return;
+  constexpr std::size_t kMostNames = 4;
+  std::string names;
+  std::size_t count = 0;
+  for (const std::string& name : reader_.children("/")) {
+    if (count++ < kMostNames) names += (names.empty() ? "" : ", ") + name;
+  }
+  if (count > kMostNames) names += " ...";
+  throw Error(Status::kMissingHdu, layout_.path + ": no data set " + layout_.data +
+                                       " as Data Exchange has it (--group); there is " +
+                                       (names.empty() ? "nothing" : names));
+}
+
 bool ScanReader::are_counts(const std::string& name) const {
   const std::optional<hdf5::Type> type = reader_.type(name);
   return type == hdf5::Type::kUint16 || type == hdf5::Type::kUint8;
@@ -120,8 +136,9 @@ std::size_t ScanReader::find_frames(const std::string& name) const {
 }
 
 /// Its letters small.
-std::string ScanReader::angle_unit(const std::string& theta) const {
-  std::string unit = reader_.description(theta, "units").value_or("");
+std::string ScanReader::angle_unit(const std::string& angle) const {
+  std::string unit = reader_.description(angle, "units").value_or("");
+  unit.erase(0, std::min(unit.find_first_not_of(' '), unit.size()));
   std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return std::tolower(c); });
   return unit;
 }
@@ -178,8 +195,12 @@ void ScanReader::find_angles(hdf5::Writing writing) {
   layout_.angles = there;
   layout_.theta_deg.resize(there);
   if (!reader_.has(rotation + "rotation_start") || !reader_.has(rotation + "rotation_step")) return;
-  const double start = number(rotation + "rotation_start");
-  const double step = number(rotation + "rotation_step");
+  const auto degrees = [&](const std::string& name) {
+    const bool turned = angle_unit(name).starts_with("rad");
+    return number(name) * (turned ? 180 / std::numbers::pi : 1);
+  };
+  const double start = degrees(rotation + "rotation_start");
+  const double step = degrees(rotation + "rotation_step");
   layout_.source = AngleSource::kRotation;
   for (std::size_t a = 0; a < layout_.angles; ++a) {
     layout_.theta_deg[a] = start + step * static_cast<double>(a);

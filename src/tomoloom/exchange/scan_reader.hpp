@@ -39,8 +39,9 @@ class ScanReader final : public FrameSource {
   [[nodiscard]] bool grows() const noexcept override { return grows_; }
 
  private:
+  void check_kind() const;
   void find_angles(hdf5::Writing writing);
-  [[nodiscard]] std::string angle_unit(const std::string& theta) const;
+  [[nodiscard]] std::string angle_unit(const std::string& angle) const;
   [[nodiscard]] std::vector<double> written_angles(hdf5::Writing writing) const;
   [[nodiscard]] std::size_t find_frames(const std::string& name) const;
   [[nodiscard]] bool are_counts(const std::string& name) const;

@@ -105,6 +105,16 @@ TEST_F(ScanFiles, AnglesComeFromTheBestPlaceThatThereIs) {
                             "exchange");
   EXPECT_EQ(rotation.layout().source, AngleSource::kRotation);
   EXPECT_EQ(rotation.layout().theta_deg, (std::vector<double>{10, 10.5, 11}));
+  const ScanReader turned(file("turned.h5", 3,
+                               [](hdf5::Writer& w) {
+                                 const std::string step =
+                                     "process/acquisition/rotation/rotation_step";
+                                 numbers(w, "process/acquisition/rotation/rotation_start", {90});
+                                 numbers(w, step, {0.5});
+                                 w.describe(step, "units", "rad");
+                               }),
+                          "exchange");
+  EXPECT_DOUBLE_EQ(turned.layout().theta_deg[1], 90 + 90 / std::numbers::pi);
   const ScanReader radians(file("radians.h5", 3,
                                 [](hdf5::Writer& w) {
                                   numbers(w, "exchange/theta", {0, 0.25, 0.5});
@@ -126,7 +136,7 @@ TEST_F(ScanFiles, AnglesAreInDegreesOrRadiansWhateverTheLetters) {
         .layout();
   };
   EXPECT_DOUBLE_EQ(in("RAD").theta_deg[2], 90 / std::numbers::pi);
-  for (const char* degrees : {"Degrees", "deg", "\u00b0", ""}) {
+  for (const char* degrees : {"Degrees", "deg", " deg", "\u00b0", ""}) {
     EXPECT_EQ(in(degrees).theta_deg[2], 0.5) << degrees;
     EXPECT_EQ(in(degrees).strange_unit, "") << degrees;
   }
@@ -192,7 +202,12 @@ TEST_F(ScanFiles, WhatDoesNotFitIsOneLineAndACode) {
   };
   EXPECT_EQ(open(folder.file("absent.h5")).status, Status::kNotFound);
   const std::string good = file("good.h5", 2, nothing);
-  EXPECT_EQ(open(good, "exchange7").status, Status::kMissingHdu);
+  const auto other = open(good, "exchange7");
+  EXPECT_EQ(other.status, Status::kMissingHdu);
+  EXPECT_TRUE(
+      other.says("no data set exchange7/data as Data Exchange has it (--group); there is "
+                 "exchange"))
+      << other.message;
   const auto angles = open(file("few.h5", 3, [](hdf5::Writer& w) {
     numbers(w, "exchange/theta", {0, 1});
   }));

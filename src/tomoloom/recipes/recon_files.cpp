@@ -184,6 +184,15 @@ void check_frames(const ReconJob& job, const ScanLayout& layout, const Observer&
     observer.warn(layout.path + ": " + none +
                   ": angles taken to be 0 to 180 degrees, both included");
   }
+  if (!layout.name_kinds.empty()) {
+    observer.warn(layout.path + ": images of several names (" + layout.name_kinds +
+                  "), all taken as one scan: are flats or darks among them?");
+  }
+  const bool evenly = layout.source == AngleSource::kAssumed || angles_of_range(job.theta, 1);
+  if (!layout.numbers_left_out.empty() && evenly) {
+    observer.warn(layout.path + ": no images of " + layout.numbers_left_out +
+                  ": angles are spread evenly over those that are there (--theta FILE says which)");
+  }
   if (layout.source == AngleSource::kTheta && !layout.strange_unit.empty()) {
     throw Error(Status::kUnsupported,
                 layout.path + ": " + layout.group + "/theta: units '" + layout.strange_unit +

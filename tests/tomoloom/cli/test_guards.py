@@ -93,6 +93,25 @@ class Outputs(Case):
     def test_a_truth_that_would_be_infinite_is_none(self):
         self.fails(2, "--absorption", "simulate", "-o", self.out / "scan.h5", "--truth", self.volume, "--absorption", 1e300)
 
+    def test_images_that_are_missing_or_of_another_kind_are_told_of(self):
+        images = self.out / "images"
+        self.ok("recon", self.scan, "-o", images, "--quiet", "--rows", "20:32", "--format", "tiff")
+        (images / "._slice_00021.tiff").write_bytes(b"what macOS knows of it")
+
+        def said(*more):
+            return self.ok("recon", images, "-o", self.volume, "--input", "integrals", *more).stderr
+        for told in ("no images of", "several names"):
+            self.assertNotIn(told, said())
+        (images / "slice_00025.tiff").unlink()
+        for angles in ((), ("--theta", "0:170")):
+            self.assertIn("no images of 1 of the numbers from 20 to 31 in names, the first of them 25: angles are spread evenly", said(*angles))
+        self.assertNotIn("no images of", said("--stack", "sinograms"))
+        listed = self.out / "angles.txt"
+        listed.write_text("".join(f"{15 * i}\n" for i in range(12) if i != 5))
+        self.assertNotIn("no images of", said("--theta", listed))
+        shutil.copy(images / "slice_00020.tiff", images / "flat.tiff")
+        self.assertIn("images of several names (1 flat.tiff, 11 slice_#.tiff), all taken as one scan", said())
+
     def test_options_that_change_nothing_are_told_of(self):
         said = self.ok("recon", self.scan, "-o", self.volume, "--rows", "30:32", "--phase-energy", 30, "--iterations", 5).stderr
         self.assertIn("--phase-energy changes nothing without --phase\n", said)

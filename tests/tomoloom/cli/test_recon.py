@@ -264,7 +264,7 @@ class Recon(Case):
 
     def test_what_belongs_to_images_alone_is_told(self):
         self.fails(2, "--flats", "recon", self.scan, "-o", self.volume, "--flats", self.out)
-        self.fails(10, "no images", "recon", self.out, "-o", self.volume)
+        self.fails(10, "no images in it (*.tif, *.tiff), and no Data Exchange files in or below it (*.h5, *.hdf5", "recon", self.out, "-o", self.volume)
         self.fails(20, "expected 90", "recon", self.scan, "-o", self.volume, "--theta", self.angles(3))
         self.fails(20, "all of 90 projections have the angle 7", "recon", self.scan, "-o", self.volume, "--theta", "7:7")
         self.recon("--theta", self.angles(90))

@@ -26,7 +26,8 @@ bool is_list(const std::string& path) { return has_ending(path, ".txt"); }
 
 bool is_scan_file(const fs::path& path) {
   const std::string name = path.filename().string();
-  return std::ranges::any_of(kScanEnds, [&](auto end) { return has_ending(name, end); }) &&
+  return !name.starts_with('.') &&  // hidden, as macOS's ._NAME
+         std::ranges::any_of(kScanEnds, [&](auto end) { return has_ending(name, end); }) &&
          !path.stem().string().ends_with(kMade);
 }
 
@@ -91,6 +92,19 @@ std::vector<FoundScan> parse_scan_list(std::string_view text, const std::string&
 bool is_folder_of_scans(const std::string& path) {
   std::error_code ignored;
   return fs::is_directory(path, ignored) && !holds_images(path) && !scans_below(path, 1).empty();
+}
+
+void check_folder(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored) || holds_images(path) || !scans_below(path, 1).empty()) {
+    return;
+  }
+  std::string ends;
+  for (const char* end : kScanEnds) ends += (ends.empty() ? "*" : ", *") + std::string(end);
+  throw Error(Status::kNotFound, path +
+                                     ": no images in it (*.tif, *.tiff), and no Data Exchange "
+                                     "files in or below it (" +
+                                     ends + ")");
 }
 
 bool are_many(const std::vector<std::string>& inputs) {

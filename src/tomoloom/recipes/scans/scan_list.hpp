@@ -25,6 +25,9 @@ struct FoundScan {
 /// A folder that is no stack of images, but has Data Exchange files in it or below it.
 [[nodiscard]] bool is_folder_of_scans(const std::string& path);
 
+/// Throws kNotFound where a folder holds neither images nor, in or below it, Data Exchange files.
+void check_folder(const std::string& path);
+
 /// Whether these are to be taken one by one, into a folder: several, a list (.txt), a folder of
 /// scans.
 [[nodiscard]] bool are_many(const std::vector<std::string>& inputs);
