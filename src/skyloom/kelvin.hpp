@@ -10,7 +10,8 @@
 namespace skyloom {
 
 /// What "K", "mK" or "uK" is in K, also with the kind of temperature behind it ("uK_CMB",
-/// "mK,thermodynamic"); nullopt: another unit.
+/// "mK,thermodynamic"); nullopt: another unit, or one of Rayleigh and Jeans' temperature ("uK_RJ",
+/// as PySM writes), which is another number for the same sky.
 [[nodiscard]] constexpr std::optional<double> kelvin_of(std::string_view unit) noexcept {
   constexpr struct {
     std::string_view name;
@@ -20,6 +21,7 @@ namespace skyloom {
     if (!unit.starts_with(known.name)) continue;
     const std::string_view kind = unit.substr(known.name.size());
     const bool plain = kind.empty() || kind == "CMB" || kind == "cmb";
+    if (kind.find("RJ") != std::string_view::npos) return std::nullopt;
     if (plain || kind.front() == '_' || kind.front() == ',') return known.kelvin;
   }
   return std::nullopt;

@@ -39,6 +39,9 @@ std::shared_ptr<const SkyMap> map_of(const std::string& path, const Observer& ob
   if (sky->unseen > 0) {
     observer.warn(path + ": " + std::to_string(sky->unseen) + " pixels without a value are 0");
   }
+  if (!sky->beside.empty()) {
+    observer.warn(path + ": no columns of Q and U (but " + sky->beside + "): a map of I alone");
+  }
   return sky;
 }
 

@@ -21,8 +21,9 @@ struct MapContents {
   Ordering ordering = Ordering::kNested;
   std::vector<std::string> names = {};
   std::string unit = {}, frame = {};
-  bool iau = false;                  ///< POLCCONV: U has the other sign than HEALPix's
-  std::vector<double> numbers = {};  ///< of the pixels of a part of the sky; empty: all of it
+  std::vector<std::string> units = {};  ///< of each column, where they may differ; empty: of none
+  bool iau = false;                     ///< POLCCONV: U has the other sign than HEALPix's
+  std::vector<double> numbers = {};     ///< of the pixels of a part of the sky; empty: all of it
   std::function<std::vector<double>(std::size_t column)> values = {};  ///< in the file's order
 };
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <fstream>
 
@@ -13,6 +12,7 @@
 #include "skyloom/float32.hpp"
 #include "skyloom/kelvin.hpp"
 #include "skyloom/sky/map_contents.hpp"
+#include "skyloom/sky/stokes_names.hpp"
 #include "skyloom/status.hpp"
 
 namespace skyloom {
@@ -25,12 +25,30 @@ double or_nan(double value) noexcept {
   return seen ? value : NAN;
 }
 
-/// By its name (U, U_STOKES), or the last of three.
+/// By its name (U, U_STOKES), or the last of three that are I, Q, U.
 bool is_u(const std::vector<std::string>& names, std::size_t number) {
-  const std::string& name = names[number];
-  const bool named = name.starts_with('U') &&
-                     (name.size() == 1 || std::isalpha(static_cast<unsigned char>(name[1])) == 0);
-  return named || (names.size() == kStokes && number == kStokes - 1);
+  if (is_stokes(names[number], 'U')) return true;
+  const auto found = names.size() == kStokes ? stokes_columns(names) : std::nullopt;
+  return found && found->u == number;
+}
+
+/// What a column is in K. Throws kUnsupported.
+double kelvin_of_column(const std::string& path, const std::string& unit) {
+  const auto kelvin = unit.empty() ? 1 : kelvin_of(unit);
+  if (!kelvin) {
+    throw Error(Status::kUnsupported,
+                path + ": unit '" + unit + "': expected K, mK or uK (of the CMB), or none");
+  }
+  return *kelvin;
+}
+
+/// Names of the columns that a map of I has beside it.
+std::string names_beside(const std::vector<std::string>& names, std::size_t own) {
+  std::string out;
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    if (c != own) out += (out.empty() ? "" : " ") + names[c];
+  }
+  return out;
 }
 
 constexpr std::array<char, 8> kHdf5Start{'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
@@ -75,6 +93,10 @@ MapGrid MapTable::grid() const { return {.pixels = pixels(), .image = contents_-
 const Healpix& MapTable::pixels() const noexcept { return contents_->pixels; }
 const std::vector<std::string>& MapTable::names() const noexcept { return contents_->names; }
 const std::string& MapTable::unit() const noexcept { return contents_->unit; }
+const std::string& MapTable::unit(std::size_t column) const noexcept {
+  const std::vector<std::string>& units = contents_->units;
+  return column < units.size() && !units[column].empty() ? units[column] : contents_->unit;
+}
 const std::string& MapTable::frame() const noexcept { return contents_->frame; }
 
 std::vector<double> MapTable::column(std::size_t number) const {
@@ -110,31 +132,32 @@ SkyMap read_sky(const std::string& path) {
     throw Error(kPixelisation,
                 path + ": a flat map (" + file.grid().text() + "): expected HEALPix");
   }
-  const std::size_t columns = file.names().size();
-  if (columns != 1 && columns < kStokes) {
-    throw Error(Status::kWrongShape,
-                path + print(": %zu columns of values: expected 1 (I) or 3 (I, Q, U)", columns));
-  }
-  const auto kelvin = file.unit().empty() ? 1 : kelvin_of(file.unit());
-  if (!kelvin) {
-    throw Error(Status::kUnsupported,
-                path + ": unit '" + file.unit() + "': expected K, mK or uK, or none");
+  const std::vector<std::string>& names = file.names();
+  const auto found = stokes_columns(names);
+  if (!found) {
+    throw Error(
+        Status::kWrongShape,
+        path + print(": %zu columns of values: expected 1 (I) or 3 (I, Q, U)", names.size()));
   }
   SkyMap sky;
   sky.pixels = file.pixels();
   sky.frame = file.frame();
   sky.values.assign(kStokes * static_cast<std::size_t>(sky.pixels.pixels()), 0.0F);
   std::vector<bool> lacking(static_cast<std::size_t>(sky.pixels.pixels()));
-  for (std::size_t c = 0; c < (columns < kStokes ? 1 : kStokes); ++c) {
-    const std::vector<double> values = file.column(c);
+  const std::optional<std::size_t> columns[kStokes] = {found->i, found->q, found->u};
+  for (std::size_t c = 0; c < kStokes; ++c) {
+    if (!columns[c]) continue;
+    const double kelvin = kelvin_of_column(path, file.unit(*columns[c]));
+    const std::vector<double> values = file.column(*columns[c]);
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (std::isnan(values[i])) {
         lacking[i] = true;
       } else {
-        sky.values[kStokes * i + c] = static_cast<float>(*kelvin * values[i]);
+        sky.values[kStokes * i + c] = static_cast<float>(kelvin * values[i]);
       }
     }
   }
+  if (!found->q) sky.beside = names_beside(names, found->i);
   sky.unseen = static_cast<std::size_t>(std::count(lacking.begin(), lacking.end(), true));
   return sky;
 }

@@ -49,7 +49,9 @@ class MapTable {
   [[nodiscard]] MapGrid grid() const;
   /// Of the columns of values.
   [[nodiscard]] const std::vector<std::string>& names() const noexcept;
-  [[nodiscard]] const std::string& unit() const noexcept;   ///< of the first
+  [[nodiscard]] const std::string& unit() const noexcept;  ///< of the first
+  /// Of one of them; where none is noted that of the first.
+  [[nodiscard]] const std::string& unit(std::size_t column) const noexcept;
   [[nodiscard]] const std::string& frame() const noexcept;  ///< COORDSYS
   /// [pixel, NESTED], of flat maps [row][column]; NaN where it is UNSEEN, not finite or not there.
   /// U has HEALPix's sign, whatever the file's (POLCCONV).
@@ -60,9 +62,9 @@ class MapTable {
   std::unique_ptr<const MapContents> contents_;
 };
 
-/// Three columns I, Q, U or one, I, in K; a pixel that is UNSEEN or not finite becomes 0 and is
-/// counted. Throws what MapTable throws, kWrongShape; kPixelisation: a flat map; kUnsupported:
-/// another unit than K, mK, uK or none.
+/// Columns I, Q, U or I alone (stokes_columns()), in K; a pixel that is UNSEEN or not finite
+/// becomes 0 and is counted. Throws what MapTable throws, kWrongShape; kPixelisation: a flat map;
+/// kUnsupported: another unit than K, mK, uK or none.
 [[nodiscard]] SkyMap read_sky(const std::string& path);
 
 /// Is it an HDF5 file? By its first bytes. Throws kNotFound and the like.

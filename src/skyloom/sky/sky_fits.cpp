@@ -8,6 +8,7 @@
 #include "loom/fits/fits_reader.hpp"
 #include "loom/fits/fits_writer.hpp"
 #include "skyloom/sky/map_contents.hpp"
+#include "skyloom/sky/stokes_names.hpp"
 #include "skyloom/status.hpp"
 
 namespace skyloom {
@@ -70,17 +71,23 @@ MapContents open_fits_map(const std::string& path) {
     throw file->error(kPixelisation, hdu,
                       print("NSIDE %lld and %zu pixels", static_cast<long long>(*nside), rows));
   }
-  for (const fits::TableColumn& column : columns) out.names.push_back(column.name);
+  const auto unit_of = [&](std::size_t number) {
+    return hdu.header.text("TUNIT" + std::to_string(number + (part ? 2 : 1))).value_or("");
+  };
+  for (const fits::TableColumn& column : columns) {
+    out.units.push_back(unit_of(out.names.size()));
+    out.names.push_back(column.name);
+  }
   out.frame = hdu.header.text("COORDSYS").value_or("");
   out.iau = is_iau(hdu.header);
-  out.unit = hdu.header.text("TUNIT" + std::to_string(part ? 2 : 1)).value_or("");
+  out.unit = out.units.front();
   out.values = [table, columns](std::size_t c) { return whole_column(*table, columns[c]); };
   return out;
 }
 
 void note_convention(const std::vector<std::string>& columns, HeaderCards& header) {
   const bool has_u = std::any_of(columns.begin(), columns.end(), [](const std::string& name) {
-    return !name.empty() && name.back() == 'U';
+    return is_stokes(name, 'U') || name.ends_with('U');  // of products: IU, QU, UU
   });
   if (has_u) header.set("POLCCONV", "COSMO", "sign of U: HEALPix's");
 }

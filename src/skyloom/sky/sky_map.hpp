@@ -19,8 +19,9 @@ struct SkyMap {
   Healpix pixels{1};
   /// [pixel, NESTED][I, Q, U]
   std::vector<float> values;
-  std::size_t unseen = 0;  ///< pixels without a value of I, Q or U, 0 here
-  std::string frame = {};  ///< COORDSYS of what it was read from; empty: not said
+  std::size_t unseen = 0;   ///< pixels without a value of I, Q or U, 0 here
+  std::string frame = {};   ///< COORDSYS of what it was read from; empty: not said
+  std::string beside = {};  ///< of a map of I alone the names of the file's other columns
 };
 
 /// What the COORDSYS of a file ("E", "ECLIPTIC", "Celestial" ...) means: C, E or G.

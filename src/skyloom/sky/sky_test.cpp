@@ -116,6 +116,7 @@ TEST(SkyFits, SaysWhichSignUHas) {
     return fits::FitsReader::open(path).hdus().back().header.text("POLCCONV").value_or("");
   };
   EXPECT_EQ(said({"I", "Q", "U"}), "COSMO");
+  EXPECT_EQ(said({"I_STOKES", "Q_STOKES", "U_STOKES"}), "COSMO");
   EXPECT_EQ(said({"II", "IQ", "IU", "QQ", "QU", "UU"}), "COSMO");
   EXPECT_EQ(said({"HITS"}), "");
 }
@@ -131,11 +132,43 @@ TEST(SkyFits, IsInKelvin) {
   for (const char* unit : {"", "K", "K_CMB"}) EXPECT_EQ(read_in(unit), 5.0F) << unit;
   for (const char* unit : {"mK", "mK,thermodynamic"}) EXPECT_EQ(read_in(unit), 5e-3F) << unit;
   for (const char* unit : {"uK", "uK_CMB", "uKCMB"}) EXPECT_EQ(read_in(unit), 5e-6F) << unit;
-  for (const char* unit : {"MJy/sr", "K2", "K s(1/2)"}) {
+  for (const char* unit : {"MJy/sr", "K2", "K s(1/2)", "uK_RJ", "KRJ"}) {
     const auto refused = thrown_by([&] { (void)read_in(unit); });
     EXPECT_EQ(refused.status, Status::kUnsupported) << unit;
     EXPECT_TRUE(refused.says(unit)) << refused.message;
   }
+}
+
+TEST(SkyFits, IsInTheUnitOfEachColumn) {
+  const TempFolder folder;
+  const std::string path = folder.file("m.fits");
+  const std::vector<double> five(12, 5.0);
+  RawTable table = fits::TableBuilder(12).add("I", five).add("Q", five).add("U", five).build();
+  HeaderCards units;
+  units.cards = table.column_cards;
+  units.set("TUNIT1", "K");
+  units.set("TUNIT2", "uK");
+  table.column_cards = units.cards;
+  table.header.set("ORDERING", "NESTED");
+  table.header.set("NSIDE", 1);
+  fits::write_fits(path, Overwrite::kYes,
+                   [&](fits::FitsWriter& writer) { writer.table("MAP", table); });
+  const SkyMap sky = read_sky(path);
+  EXPECT_EQ(sky.values[0], 5.0F);
+  EXPECT_EQ(sky.values[1], 5e-6F);
+  EXPECT_EQ(sky.values[2], 5.0F);
+}
+
+TEST(SkyFits, OfAnIntensityWithHitsIsNotPolarised) {
+  const TempFolder folder;
+  write_map(folder.file("m.fits"), Overwrite::kYes, Healpix(1),
+            {.columns = {"I_STOKES", "HITS", "II_COV"}, .unit = "K_CMB"},
+            [](Pixel, double* out) { out[0] = out[1] = out[2] = 5; });
+  const SkyMap sky = read_sky(folder.file("m.fits"));
+  EXPECT_EQ(sky.values[0], 5.0F);
+  EXPECT_EQ(sky.values[1], 0.0F);
+  EXPECT_EQ(sky.values[2], 0.0F);
+  EXPECT_EQ(sky.beside, "HITS II_COV");
 }
 
 TEST(SkyFits, HasHealpixSignOfUWhateverTheConvention) {
