@@ -63,6 +63,7 @@ int run_map(MapCommand& command) {
     }
     const MapSummary summary = make_maps(source, command.maps, *executor, observer, company);
     observer.info(summary_line(summary));
+    tell_of_no_numbers(summary, observer);
     if (command.json.empty() || (company != nullptr && !company->first())) return;
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
     write_json(command, summary,

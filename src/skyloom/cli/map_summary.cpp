@@ -23,8 +23,14 @@ std::string summary_line(const MapSummary& s) {
     text += print(" in %zu iterations, residual %.2g", s.residuals.size(), s.residuals.back());
   }
   if (s.glitches > 0) text += print("; %zu samples flagged as glitches", s.glitches);
-  if (s.not_finite > 0) text += print("; %zu samples were not finite", s.not_finite);
   return text;
+}
+
+void tell_of_no_numbers(const MapSummary& s, const Observer& observer) {
+  if (s.not_finite == 0) return;
+  observer.warn(
+      print("%zu of %zu samples are no numbers, or beyond 1e30 K, and no flag says so: left out",
+            s.not_finite, s.samples));
 }
 
 Json summary_json(const MapSummary& s, const MapJob& job, const RunFacts& facts) {

@@ -18,6 +18,8 @@ struct RunFacts {
   RankFacts ranks = {};
 };
 [[nodiscard]] std::string summary_line(const MapSummary& summary);
+/// A warning where samples were no numbers that nobody has flagged.
+void tell_of_no_numbers(const MapSummary& summary, const Observer& observer);
 [[nodiscard]] Json summary_json(const MapSummary& summary, const MapJob& job,
                                 const RunFacts& facts);
 

@@ -120,6 +120,7 @@ int run_simulate(const Given& given, SimulateCommand& command) {
     if (command.maps.folder.empty()) return;
     const MapSummary summary = make_maps(source, command.maps, *executor, observer, company);
     observer.info(summary_line(summary));
+    tell_of_no_numbers(summary, observer);
     if (command.json.empty() || (company != nullptr && !company->first())) return;
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
     write_summary(command, summary,

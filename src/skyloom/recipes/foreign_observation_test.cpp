@@ -40,6 +40,7 @@ struct Foreign {
   std::string weight_unit = "1 / K2";
   std::size_t late_from = kSamples;  ///< samples from here on are so many seconds late
   double late_s = 0;
+  bool lost = false;  ///< nobody knows where the first sample looked
 };
 
 template <class Row>
@@ -81,6 +82,7 @@ void write_observation(const std::string& path, const Foreign& of) {
                  turn[] = {std::sin(half), std::cos(half)};
     for (std::size_t k = 0; k < 4; ++k) looks[4 * i + k] = tilt[k / 2] * turn[k % 2];
   }
+  if (of.lost) std::fill_n(looks.begin(), 4, NAN);
   std::copy(of.flagged.begin(), of.flagged.end(), flags.begin());
   const auto put = [&](const std::string& name, Type type, std::vector<std::size_t> shape,
                        const std::vector<double>& values) {
@@ -108,6 +110,49 @@ std::vector<std::uint8_t> flags_of(const StoredTod& source) {
   const Signal one{values, flags};
   source.read(0, source.boresight(0), 0, {&one, 1});
   return flags;
+}
+
+TEST(ForeignObservation, MayBeLostWhereItIsFlagged) {
+  if (!hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  const TempFolder folder;
+  const std::string path = folder.file("lost.h5");
+  SerialExecutor one;
+  std::size_t good[2] = {};
+  for (const bool lost : {false, true}) {
+    write_observation(path, {.flagged = {1}, .lost = lost});
+    good[lost ? 1 : 0] = solve_maps(StoredTod({path}, {}), test_job(10), one)->summary.good;
+  }
+  EXPECT_EQ(good[0], kSamples - 1);
+  EXPECT_EQ(good[1], good[0]);
+  write_observation(path, {.lost = true});
+  const auto refused = thrown_by([&] { (void)StoredTod({path}, {}).boresight(0); });
+  EXPECT_TRUE(refused.says("row 0 is no quaternion")) << refused.message;
+}
+
+TEST(ForeignObservation, ThatIsNoneOrIsCompressedSaysSo) {
+  if (!hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  const TempFolder folder;
+  const std::string path = folder.file("other.h5");
+  const auto refusal = [&](const char* name, bool is_observation) {
+    {
+      hdf5::Writer to(path, Overwrite::kYes);
+      if (is_observation) to.describe("/", "toast_format_version", std::int64_t{2});
+      to.create(name, hdf5::Type::kFloat64, {2, 12});
+      to.commit();
+    }
+    return thrown_by([&] { StoredTod source({path}, {}); });
+  };
+  for (const auto& [name, kind] : {std::pair("map", "a map"), std::pair("exchange/data", "Data Exchange")}) {
+    const auto refused = refusal(name, false);
+    EXPECT_EQ(refused.status, Status::kMissingKeyword);
+    EXPECT_TRUE(refused.says("no observation of TOAST")) << refused.message;
+    EXPECT_TRUE(refused.says(kind)) << refused.message;
+  }
+  for (const char* set : {"detdata/signal", "detdata/flags"}) {
+    const auto refused = refusal((std::string(set) + "/compressed").c_str(), true);
+    EXPECT_EQ(refused.status, Status::kUnsupported);
+    EXPECT_TRUE(refused.says((std::string(set) + " is compressed").c_str())) << refused.message;
+  }
 }
 
 TEST(ForeignObservation, HasTheAngleInTheUnitThatIsNoted) {

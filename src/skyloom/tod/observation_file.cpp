@@ -24,7 +24,35 @@ std::vector<double> quaternions_of(const Reader& file, const std::string& table,
   return values;
 }
 
+/// What a file seems to be that is no observation.
+const char* kind_of(const Reader& file) {
+  if (file.has("map")) return "a map";
+  if (file.has("focalplane")) return "a focal plane";
+  if (file.has("exchange/data")) return "a Data Exchange file (X-ray tomography)";
+  return "something else";
+}
+
 }  // namespace
+
+void check_observation(const Reader& file) {
+  const std::string attribute = "toast_format_version";
+  if (!file.number("/", attribute) && !file.description("/", attribute)) {
+    throw Error(Status::kMissingKeyword, file.path() + ": no observation of TOAST (no attribute " +
+                                             attribute + "): it seems to be " + kind_of(file));
+  }
+  const double format = number_of(file, "/", attribute);
+  if (format != kObservationFormat) {
+    throw Error(Status::kUnsupported, file.path() + print(": toast_format_version %g: expected %d",
+                                                          format, kObservationFormat));
+  }
+}
+
+void refuse_compressed(const Reader& file, const std::string& name) {
+  if (!file.has(name + "/compressed")) return;
+  throw Error(Status::kUnsupported, file.path() + ": " + name +
+                                        " is compressed (flacarray): expected plain numbers, as "
+                                        "SaveHDF5 has them without detdata_float32 or compression");
+}
 
 std::string text_of(const Reader& file, const std::string& name, const std::string& attribute) {
   const auto found = file.description(name, attribute);

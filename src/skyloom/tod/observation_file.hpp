@@ -29,6 +29,12 @@ inline constexpr const char *kWeightTable = "detector_weights",  ///< detector, 
 inline constexpr const char *kAnalyticNoise = "toast.noise_sim.AnalyticNoise",
                             *kMixedNoise = "toast.noise.Noise";
 
+/// Throws kMissingKeyword where a file is no observation, kUnsupported of another format.
+void check_observation(const hdf5::Reader& file);
+
+/// Throws kUnsupported where the peer has packed the numbers of a data set into a group.
+void refuse_compressed(const hdf5::Reader& file, const std::string& name);
+
 /// The attribute of a group or data set. Throws kMissingKeyword.
 [[nodiscard]] std::string text_of(const hdf5::Reader& file, const std::string& name,
                                   const std::string& attribute);

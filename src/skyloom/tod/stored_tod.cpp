@@ -39,14 +39,6 @@ Json json_of(const Reader& file, const std::string& attribute) {
   return *json;
 }
 
-void check_format(const Reader& file) {
-  const double format = number_of(file, "/", "toast_format_version");
-  if (format != kObservationFormat) {
-    throw Error(Status::kUnsupported, file.path() + print(": toast_format_version %g: expected %d",
-                                                          format, kObservationFormat));
-  }
-}
-
 /// Whether there is a data set that need not be there: the one that is usually meant. One that was
 /// named instead of it must be there, or be "none".
 bool uses(const Reader& file, const std::string& group, const std::string& name,
@@ -215,8 +207,10 @@ StoredTod::~StoredTod() = default;
 
 void StoredTod::open(File& to) const {
   const Reader file(to.path);
-  check_format(file);
+  check_observation(file);
   const std::string signal = "detdata/" + options_.signal;
+  refuse_compressed(file, signal);
+  refuse_compressed(file, "detdata/" + options_.detector_flags);
   if (!file.has(signal)) throw Error(Status::kMissingHdu, to.path + ": no data set " + signal);
   Observation& observation = to.observation;
   std::vector<std::string> names, used;
@@ -342,7 +336,10 @@ Boresight StoredTod::boresight(std::size_t number) const {
   }
   Boresight out(file.has_plate ? kPlateRows : kBoresightRows, n);
   for (std::size_t i = 0; i < n; ++i) {
-    const Quaternion q = unit_quaternion(values.data() + 4 * i);
+    Quaternion q = unit_quaternion(values.data() + 4 * i);
+    if (!std::isfinite(q.x + q.y + q.z + q.w)) {
+      if (i < file.flags.size() && file.flags[i] != 0) q = {0, 0, 0, 1};  // nothing is seen there
+    }
     if (!std::isfinite(q.x + q.y + q.z + q.w)) {
       throw Error(Status::kCorrupt,
                   file.path + ": " + name + print(": row %zu is no quaternion", i));

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import signal
+import struct
 import subprocess
 import time
 import unittest
@@ -106,6 +107,24 @@ class Maps(Case):
         done = self.ok("simulate", "--maps", self.out / "m", *SMALL, *MAPS, *sky)
         self.assertIn("COORDSYS C, and the scan is in E", done.stderr)
         self.assertNotIn("COORDSYS", self.ok("simulate", "--maps", self.out / "m", *SMALL, *MAPS, *sky, "--frame", "equatorial").stderr)
+
+    def test_samples_that_are_no_numbers_are_warned_of(self):
+        raw = bytearray(self.observations[0].read_bytes())
+
+        def is_noise(at):  # times and quaternions are larger
+            return 1e-9 < abs(struct.unpack_from("<d", raw, at)[0]) < 1e-2
+        first = next(at for at in range(len(raw) - 8000) if all(is_noise(at + 8 * i) for i in range(1000)))
+        struct.pack_into("<7d", raw, first, *(7 * [float("nan")]))
+        other = self.out / "other.h5"
+        other.write_bytes(raw)
+        said = self.ok("map", other, "-o", self.out / "maps", *MAPS).stderr
+        self.assertRegex(said, r"WARNING: 7 of 42000 samples are no numbers, or beyond 1e30 K, and no flag says so: left out\n")
+        said = self.ok("map", self.observations[0], "-o", self.out / "maps", *MAPS).stderr
+        self.assertNotIn("WARNING", said)
+
+    def test_a_file_that_is_no_observation_is_told_what_it_seems_to_be(self):
+        self.ok("map", self.observations[0], "-o", self.out / "maps", *MAPS, "--format", "hdf5", "--quiet")
+        self.fails(12, "map.h5: no observation of TOAST (no attribute toast_format_version): it seems to be a map", "map", self.out / "maps/map.h5", "-o", self.out / "m", *MAPS)
 
     def test_destriping_takes_stripes_away(self):
         noise = ("--fknee", 1, "--fmin", 1e-4, "--slope", 2)
