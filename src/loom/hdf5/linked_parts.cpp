@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a file says that lies elsewhere, and is not there.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <map>
 #include <vector>
 
 #include "loom/hdf5/hdf5_library.hpp"
@@ -40,25 +47,50 @@ std::string text_from(const Get& get) {
   return text.data();
 }
 
-/// A file that a virtual data set of `path` names, where the library looks for it: by
-/// HDF5_VDS_PREFIX, beside the file itself, and from where the program runs.
-Handle open_source(const std::string& path, const std::string& name) {
+/// Where the library looks for a file that a virtual data set of `path` names: by HDF5_VDS_PREFIX,
+/// beside the file itself, and from where the program runs.
+std::vector<fs::path> places_of(const std::string& path, const std::string& name) {
+  if (fs::path(name).is_absolute()) return {name};
   std::vector<fs::path> places;
-  if (fs::path(name).is_absolute()) {
-    places.emplace_back(name);
-  } else {
-    const char* const prefix = std::getenv("HDF5_VDS_PREFIX");
-    if (prefix != nullptr && prefix[0] != '\0') places.push_back(fs::path(prefix) / name);
-    std::error_code none;
-    places.push_back(fs::path(path).parent_path() / name);
-    places.push_back(fs::weakly_canonical(path, none).parent_path() / name);
-    places.emplace_back(name);
-  }
+  const char* const prefix = std::getenv("HDF5_VDS_PREFIX");
+  if (prefix != nullptr && prefix[0] != '\0') places.push_back(fs::path(prefix) / name);
+  std::error_code none;
+  places.push_back(fs::path(path).parent_path() / name);
+  places.push_back(fs::weakly_canonical(path, none).parent_path() / name);
+  places.emplace_back(name);
+  return places;
+}
+
+Handle open_first(const std::vector<fs::path>& places) {
   for (const fs::path& place : places) {
     Handle file(H5Fopen(place.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     if (file.good()) return file;
   }
   return {-1, H5Fclose};
+}
+
+/// Why none of them could be opened.
+std::string reason_of(const std::vector<fs::path>& places) {
+  for (const fs::path& place : places) {
+    std::FILE* const file = std::fopen(place.c_str(), "rb");
+    if (file == nullptr && errno == ENOENT) continue;
+    if (file == nullptr) return std::strerror(errno);
+    std::fclose(file);
+    return "no HDF5 file, or a damaged one";
+  }
+  return std::strerror(ENOENT);
+}
+
+/// Whether so many files more may be opened.
+bool may_open(std::size_t count) {
+  std::vector<int> opened;
+  while (opened.size() < count) {
+    const int file = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (file < 0) break;
+    opened.push_back(file);
+  }
+  for (const int file : opened) ::close(file);
+  return opened.size() == count;
 }
 
 }  // namespace
@@ -84,8 +116,9 @@ std::optional<Error> lacking_part(const std::string& path, const std::string& na
     return std::nullopt;
   }
   const std::string what = path + ": " + name + ": a part of it lies in ";
-  std::string open;  // many parts may lie in one file
-  Handle source(-1, H5Fclose);
+  // all of them at once, as the library has them when it reads: where that is more than a process
+  // may open, it reads its fill value too
+  std::map<std::string, Handle> sources;
   for (std::size_t i = 0; i < parts; ++i) {
     const std::string file = text_from([&](char* to, std::size_t size) {
       return H5Pget_virtual_filename(how.get(), i, to, size);
@@ -95,15 +128,22 @@ std::optional<Error> lacking_part(const std::string& path, const std::string& na
     });
     // names with numbers to fill in: files are as many as there are
     if (file.find('%') != std::string::npos || object.find('%') != std::string::npos) continue;
-    if (file != open || !source.good()) source = open_source(path, file == "." ? path : file);
-    open = file;
-    if (!source.good()) {
-      return Error(Status::kNotFound, what + file + ", which is not there or cannot be read");
+    const std::vector<fs::path> places = places_of(path, file == "." ? path : file);
+    const auto [at, first] = sources.try_emplace(file, -1, H5Fclose);
+    if (first) at->second = open_first(places);
+    if (!at->second.good()) {
+      return Error(Status::kNotFound, what + file + ": " + reason_of(places));
     }
-    const Handle there(H5Dopen2(source.get(), object.c_str(), H5P_DEFAULT), H5Dclose);
+    const Handle there(H5Dopen2(at->second.get(), object.c_str(), H5P_DEFAULT), H5Dclose);
     if (!there.good()) {
       return Error(Status::kMissingHdu, what + file + ", which has no data set " + object);
     }
+  }
+  constexpr std::size_t kMany = 16;  // and as many are left for what else is open by then
+  if (sources.size() > kMany && !may_open(kMany)) {
+    return Error(Status::kNotFound, path + ": " + name + ": its parts lie in " +
+                                        std::to_string(sources.size()) +
+                                        " files, more than may be open at once (ulimit -n)");
   }
   return std::nullopt;
 }

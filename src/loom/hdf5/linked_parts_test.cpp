@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -25,20 +27,21 @@ class LinkedParts : public testing::Test {
     writer.commit();
   }
   /// A file with a virtual data set of both sources, and links.
-  [[nodiscard]] std::string write_master() const {
+  [[nodiscard]] std::string write_master(const std::vector<std::string>& sources = {"a.h5",
+                                                                                    "b.h5"}) const {
     const Lock lock;
     const std::string path = folder.file("master.h5");
     const Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
-    const hsize_t all = 6, part = 3;
+    const hsize_t part = 3, all = part * sources.size();
     const Handle whole(H5Screate_simple(1, &all, nullptr), H5Sclose);
     const Handle source(H5Screate_simple(1, &part, nullptr), H5Sclose);
     const Handle how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     const double fill = 65535;
     H5Pset_fill_value(how.get(), H5T_NATIVE_DOUBLE, &fill);
-    for (hsize_t i = 0; i < 2; ++i) {
-      const hsize_t from = 3 * i;
+    for (hsize_t i = 0; i < sources.size(); ++i) {
+      const hsize_t from = part * i;
       H5Sselect_hyperslab(whole.get(), H5S_SELECT_SET, &from, nullptr, &part, nullptr);
-      H5Pset_virtual(how.get(), whole.get(), i == 0 ? "a.h5" : "b.h5", "x", source.get());
+      H5Pset_virtual(how.get(), whole.get(), sources[i].c_str(), "x", source.get());
     }
     const Handle space(H5Screate_simple(1, &all, nullptr), H5Sclose);
     const Handle set(H5Dcreate2(file.get(), "both", H5T_NATIVE_DOUBLE, space.get(), H5P_DEFAULT,
@@ -65,10 +68,31 @@ TEST_F(LinkedParts, ThatAreNotThereAreNoFillValues) {
   const Reader reader(write_master());
   const auto refused = thrown_by([&] { (void)reader.read("both"); });
   EXPECT_EQ(refused.status, Status::kNotFound);
-  EXPECT_TRUE(refused.says("both: a part of it lies in b.h5, which is not there"))
-      << refused.message;
+  EXPECT_TRUE(refused.says("both: a part of it lies in b.h5: No such file")) << refused.message;
   std::filesystem::copy_file(folder.file("master.h5"), folder.file("b.h5"));  // without x
   EXPECT_EQ(thrown_by([&] { (void)reader.extent("both"); }).status, Status::kMissingHdu);
+}
+
+TEST_F(LinkedParts, ThatAreMoreThanMayBeOpenAreNoFillValues) {
+  std::vector<std::string> sources;
+  for (int i = 0; i < 20; ++i) sources.push_back(std::to_string(i) + ".h5");
+  for (const std::string& name : sources) write_source(name.c_str());
+  const Reader reader(write_master(sources));
+  ::rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = ::dup(0);  // the lowest that is free
+  ::close(next);
+  const std::pair<int, const char*> limits[] = {{10, "Too many open files"}, {25, "ulimit -n"}};
+  for (const auto& [more, told] : limits) {
+    ::rlimit few = before;
+    few.rlim_cur = static_cast<rlim_t>(next + more);
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    const auto refused = thrown_by([&] { (void)reader.read("both"); });
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    EXPECT_EQ(refused.status, Status::kNotFound);
+    EXPECT_TRUE(refused.says(told)) << refused.message;
+  }
+  EXPECT_EQ(reader.read("both").size(), 60U);
 }
 
 TEST_F(LinkedParts, ALinkThatLeadsNowhereIsNotWhatIsNotThere) {

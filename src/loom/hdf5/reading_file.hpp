@@ -17,9 +17,9 @@ namespace loom::hdf5 {
 [[nodiscard]] hid_t open_to_read(const std::string& path, Writing writing);
 
 /// Where a file says that something lies which is not there: a link (soft, or into another file)
-/// that leads nowhere, or a part of a virtual data set whose own file or data set is missing: the
-/// library would read its fill value there, and say nothing. One that is shorter than the part is
-/// that of a scan that was broken off, and none of these.
+/// that leads nowhere, or a part of a virtual data set whose own file or data set is missing, or is
+/// one file more than may be open: the library would read its fill value there, and say nothing.
+/// One that is shorter than the part is that of a scan that was broken off, and none of these.
 [[nodiscard]] std::optional<Error> broken_link(const std::string& path, hid_t file,
                                                const std::string& name);
 [[nodiscard]] std::optional<Error> lacking_part(const std::string& path, const std::string& name,
