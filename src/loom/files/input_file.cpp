@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 #include "loom/base/error.hpp"
 #include "loom/files/gzip.hpp"
@@ -86,8 +87,13 @@ std::string read_text(const std::string& path, std::size_t max_bytes) {
       throw Error(Status::kCorrupt,
                   path + ": has more than " + std::to_string(max_bytes) + " bytes, too many");
     }
-    if (n < step) return out;
-    step *= 2;
+    if (n >= step) {
+      step *= 2;
+      continue;
+    }
+    constexpr std::string_view kMark = "\xEF\xBB\xBF";  // that it is UTF-8: no part of the text
+    if (out.starts_with(kMark)) out.erase(0, kMark.size());
+    return out;
   }
 }
 

@@ -30,7 +30,8 @@ class InputFile {
   std::uint64_t size_ = 0;
 };
 
-/// A whole file as text. Throws what InputFile throws, and kCorrupt where it is longer than that.
+/// A whole file as text, without the mark of UTF-8 that some editors begin it with. Throws what
+/// InputFile throws, and kCorrupt where it is longer than that.
 [[nodiscard]] std::string read_text(const std::string& path, std::size_t max_bytes);
 
 /// CRC-32 (gzip's) of the bytes as they are on disk. Throws kNotFound.

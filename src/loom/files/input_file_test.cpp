@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <fstream>
 
 #include "loom/testing/test_files.hpp"
 
@@ -60,6 +61,15 @@ TEST_F(InputFileTest, ALinkToAFileIsThatFile) {
   EXPECT_EQ(read_text(link, 1 << 20), text);
   EXPECT_EQ(thrown_by([&] { (void)read_text(link, 9999); }).status, Status::kCorrupt);
   EXPECT_EQ(InputFile(link).size(), text.size());
+}
+
+TEST_F(InputFileTest, AMarkOfUtf8IsNoPartOfATextAndAllElseIs) {
+  for (const char* text : {"", "1 2\n", "\xEF\xBB", " \xEF\xBB\xBF"}) {
+    for (const char* mark : {"", "\xEF\xBB\xBF"}) {
+      std::ofstream(folder_.file("a.txt")) << mark << text;
+      EXPECT_EQ(read_text(folder_.file("a.txt"), 1000), text);
+    }
+  }
 }
 
 TEST_F(InputFileTest, AFileThatIsNotThereIsNamed) {
