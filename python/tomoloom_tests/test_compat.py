@@ -19,6 +19,9 @@ def test_normalising_is_the_peers_formula():
     sets = np.concatenate([np.full((3, 3, 5), 2.0), np.full((3, 3, 5), 4.0)])
     nearest = tomopy.normalize_nf(np.ones((6, 3, 5)), sets, np.zeros((3, 5)), (0, 4))
     assert np.allclose(nearest[:2], 0.5) and np.allclose(nearest[2:], 0.25)
+    for places in ((0, 1, 2, 3, 4, 5, 6), ()):
+        with pytest.raises(ValueError, match="flats: expected one or more for each"):
+            tomopy.normalize_nf(np.ones((6, 3, 5)), sets[:1], np.zeros((3, 5)), places)
 
 
 def test_backgrounds():

@@ -50,7 +50,10 @@ def normalize_nf(tomo: Any, flats: Any, dark: Any, flat_loc: Sequence[int], cuto
     """Each projection by the median of the nearest of several sets of flats, taken before `flat_loc`."""
     data, frames = arguments.floats("tomo", tomo), arguments.floats("flats", flats)
     closed = arguments.frame("dark", dark, data.shape[1:], averaging)
-    sets, each = len(flat_loc), len(frames) // len(flat_loc)
+    sets = len(flat_loc)
+    each = len(frames) // sets if sets else 0
+    if each == 0:
+        raise ValueError(f"flats: expected one or more for each of {sets} places of flat_loc, got {len(frames)}")
     result = np.empty_like(data)
     first = 0
     for m, place in enumerate(flat_loc):

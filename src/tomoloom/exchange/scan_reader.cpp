@@ -147,14 +147,15 @@ std::string ScanReader::angle_unit(const std::string& angle) const {
 std::vector<double> ScanReader::written_angles(hdf5::Writing writing) const {
   const std::string theta = layout_.group + "/theta";
   if (!reader_.has(theta)) return {};
-  const std::size_t found = count_of(reader_.extent(theta));
+  const auto alone = reader_.number(theta);  // of one projection, no list perhaps
+  const std::size_t found = alone ? 1 : count_of(reader_.extent(theta));
   const bool grows = writing == hdf5::Writing::kMayGoOn && found <= kMostOfAnAxis;
   if (found != layout_.angles && !grows) {
     throw Error(kScanMismatch, print("%s: %s: found %zu angles, expected %zu, one a projection",
                                      layout_.path.c_str(), theta.c_str(), found, layout_.angles));
   }
   if (found == 0) return {};
-  std::vector<double> degrees = reader_.read(theta);
+  std::vector<double> degrees = alone ? std::vector{*alone} : reader_.read(theta);
   if (angle_unit(theta).starts_with("rad")) {
     for (double& t : degrees) t *= 180 / std::numbers::pi;
   }

@@ -176,6 +176,9 @@ TEST_F(ScanFiles, NumbersMayStandAloneAndSetsMayBeEmpty) {
   EXPECT_FALSE(layout.has_dark_value);
   EXPECT_EQ(layout.theta_deg, (std::vector<double>{10, 10.5, 11}));
   EXPECT_EQ(layout.expected, 7U);
+  const std::string single =
+      file("single.h5", 1, [&](hdf5::Writer& w) { alone(w, "exchange/theta", 42); });
+  EXPECT_EQ(ScanReader(single, "exchange").layout().theta_deg, (std::vector<double>{42}));
 }
 
 TEST_F(ScanFiles, FlatsOfFractionsBesideCountsStayFractions) {
