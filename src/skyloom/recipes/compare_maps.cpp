@@ -6,6 +6,7 @@
 
 #include "loom/base/print.hpp"
 #include "skyloom/kelvin.hpp"
+#include "skyloom/sky/stokes_names.hpp"
 #include "skyloom/status.hpp"
 
 namespace skyloom {
@@ -55,6 +56,12 @@ bool same_unit(const std::string& a, const std::string& b) {
   return a.empty() || b.empty() || a == b || (kelvin_of(a) && kelvin_of(a) == kelvin_of(b));
 }
 
+/// As far as names tell.
+bool same_stokes(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  const auto one = stokes_columns(a), other = stokes_columns(b);
+  return !one || !other || (one->i == other->i && one->q == other->q && one->u == other->u);
+}
+
 bool same_frame(const std::string& a, const std::string& b) {
   return a.empty() || b.empty() || frame_of(a) == frame_of(b);
 }
@@ -63,7 +70,11 @@ bool same_frame(const std::string& a, const std::string& b) {
 
 void require_alike(const MapShape& a, const MapShape& b, const Observer& observer) {
   const bool same = same_pixels(a.grid, b.grid);
-  if (same && a.columns == b.columns) {
+  if (same && a.columns.size() == b.columns.size()) {
+    if (!same_stokes(a.columns, b.columns)) {
+      observer.warn(a.path + " has columns " + names_in_words(a.columns) + ", " + b.path + " " +
+                    names_in_words(b.columns) + ": they are compared by their places");
+    }
     if (!same_unit(a.unit, b.unit)) {
       observer.warn(a.path + " is in " + a.unit + ", " + b.path + " in " + b.unit +
                     ": numbers are compared as they are");
@@ -77,15 +88,15 @@ void require_alike(const MapShape& a, const MapShape& b, const Observer& observe
   const std::string one = a.grid.text(), other = b.grid.text();
   throw Error(kPixelisation,
               print("%s: %s, %zu columns; %s: %s%s, %zu columns: expected the same", a.path.c_str(),
-                    one.c_str(), a.columns, b.path.c_str(), other.c_str(),
-                    one == other && !same ? " elsewhere" : "", b.columns));
+                    one.c_str(), a.columns.size(), b.path.c_str(), other.c_str(),
+                    one == other && !same ? " elsewhere" : "", b.columns.size()));
 }
 
 MapDifference compare_maps(const std::string& first, const std::string& second, Means means,
                            const Observer& observer) {
   const MapTable a(first), b(second);
-  require_alike({first, a.grid(), a.names().size(), a.unit(), a.frame()},
-                {second, b.grid(), b.names().size(), b.unit(), b.frame()}, observer);
+  require_alike({first, a.grid(), a.names(), a.unit(), a.frame()},
+                {second, b.grid(), b.names(), b.unit(), b.frame()}, observer);
   MapDifference out{.columns = {}, .width = a.image() == nullptr ? 0 : a.image()->columns};
   for (std::size_t c = 0; c < a.names().size(); ++c) {
     out.columns.push_back(

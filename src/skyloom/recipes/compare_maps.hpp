@@ -47,11 +47,11 @@ struct MapDifference {
 struct MapShape {
   std::string path;
   MapGrid grid;
-  std::size_t columns = 0;
-  std::string unit = {}, frame = {};  ///< empty: not said
+  std::vector<std::string> columns = {};  ///< names
+  std::string unit = {}, frame = {};      ///< empty: not said
 };
 /// Throws kPixelisation where pixels or the number of columns differ; tells of other units or
-/// coordinates, which numbers do not show.
+/// coordinates, and of I, Q, U at other places, which numbers do not show.
 void require_alike(const MapShape& a, const MapShape& b, const Observer& observer);
 
 }  // namespace skyloom

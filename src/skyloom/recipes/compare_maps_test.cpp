@@ -69,6 +69,30 @@ TEST(CompareMaps, TellsOfOtherUnitsAndCoordinates) {
   EXPECT_NE(told.at(0).find("COORDSYS C"), std::string::npos) << told[0];
 }
 
+TEST(CompareMaps, TellsOfColumnsAtOtherPlaces) {
+  const TempFolder folder;
+  std::vector<std::string> told;
+  Observer observer;
+  observer.message = [&](LogLevel, const std::string& text) { told.push_back(text); };
+  const auto warnings = [&](const std::vector<std::string>& columns) {
+    told.clear();
+    write_map(folder.file("a.fits"), Overwrite::kYes, Healpix(1),
+              {.columns = {"I_STOKES", "Q_STOKES", "U_STOKES"}, .unit = "K"},
+              [](Pixel, double* out) { std::fill_n(out, 3, 1.0); });
+    write_map(folder.file("b.fits"), Overwrite::kYes, Healpix(1), {.columns = columns, .unit = "K"},
+              [](Pixel, double* out) { std::fill_n(out, 3, 1.0); });
+    (void)compare_maps(folder.file("a.fits"), folder.file("b.fits"), Means::kKept, observer);
+    return told.size();
+  };
+  EXPECT_EQ(warnings({"TEMPERATURE", "Q-POLARISATION", "U-POLARISATION"}), 0U);
+  EXPECT_EQ(warnings({"a", "b", "c"}), 0U);
+  EXPECT_EQ(warnings({"I_STOKES", "HITS", "II_COV"}), 1U);
+  EXPECT_NE(told.at(0).find("I_STOKES HITS II_COV: they are compared by their places"),
+            std::string::npos)
+      << told[0];
+  EXPECT_EQ(warnings({"I", "U", "Q"}), 1U);
+}
+
 TEST(Projections, ShowTheSkyFromBelow) {
   // the middle, and to the left of it the east
   const auto middle = mollweide(320, 160, 640, 0), left = mollweide(200, 160, 640, 0);

@@ -6,6 +6,7 @@
 #include "loom/base/print.hpp"
 #include "skyloom/recipes/projection.hpp"
 #include "skyloom/sky/map_file.hpp"
+#include "skyloom/sky/stokes_names.hpp"
 #include "skyloom/status.hpp"
 #include "skyloom/tod/stored_tod.hpp"
 
@@ -32,12 +33,6 @@ FileReport inspect_observation(const std::string& path) {
   return report;
 }
 
-std::string names_of(const MapTable& map) {
-  std::string names;
-  for (const std::string& name : map.names()) names += (names.empty() ? "" : " ") + name;
-  return names;
-}
-
 std::size_t unseen_of(const MapTable& map) {
   std::size_t unseen = 0;
   for (const double value : map.column(0)) unseen += std::isnan(value) ? 1 : 0;
@@ -54,7 +49,7 @@ FileReport inspect_flat_map(const std::string& path, const MapTable& map) {
                      print("%zu x %zu of %.6g degrees", place.columns, place.rows, place.cell_deg)},
                     {"middle", print("%.6g, %.6g degrees", middle.lon_deg, middle.lat_deg)},
                     {"frame", map.frame()},
-                    {"planes", names_of(map)},
+                    {"planes", names_in_words(map.names())},
                     {"without a value", std::to_string(unseen_of(map))}}};
 }
 
@@ -66,7 +61,7 @@ FileReport inspect_map(const std::string& path) {
           .facts = {{"Nside", std::to_string(map.pixels().nside())},
                     {"pixels", std::to_string(map.pixels().pixels())},
                     {"frame", map.frame()},
-                    {"columns", names_of(map)},
+                    {"columns", names_in_words(map.names())},
                     {"unit", map.unit().empty() ? "none" : map.unit()},
                     {"without a value", std::to_string(unseen_of(map))}}};
 }

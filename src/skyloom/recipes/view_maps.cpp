@@ -123,8 +123,8 @@ Json difference_json(const ColumnDifference& d) {
 void add_other(const ViewJob& job, const Map& map, const Pictures& pictures, Executor& executor,
                const Observer& observer, Json& data) {
   const Map other = read_map(map_of(job.other));
-  require_alike({map.path, map.grid, map.columns.size(), map.unit, map.frame},
-                {other.path, other.grid, other.columns.size(), other.unit, other.frame}, observer);
+  require_alike({map.path, map.grid, map.names, map.unit, map.frame},
+                {other.path, other.grid, other.names, other.unit, other.frame}, observer);
   data["other"] = name_of(other.path);
   data["difference"] = Json::array();
   Map apart = map;

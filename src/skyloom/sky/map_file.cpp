@@ -42,15 +42,6 @@ double kelvin_of_column(const std::string& path, const std::string& unit) {
   return *kelvin;
 }
 
-/// Names of the columns that a map of I has beside it.
-std::string names_beside(const std::vector<std::string>& names, std::size_t own) {
-  std::string out;
-  for (std::size_t c = 0; c < names.size(); ++c) {
-    if (c != own) out += (out.empty() ? "" : " ") + names[c];
-  }
-  return out;
-}
-
 constexpr std::array<char, 8> kHdf5Start{'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
 
 }  // namespace
@@ -157,7 +148,11 @@ SkyMap read_sky(const std::string& path) {
       }
     }
   }
-  if (!found->q) sky.beside = names_beside(names, found->i);
+  if (!found->q) {
+    std::vector<std::string> beside = names;
+    beside.erase(beside.begin() + static_cast<std::ptrdiff_t>(found->i));
+    sky.beside = names_in_words(beside);
+  }
   sky.unseen = static_cast<std::size_t>(std::count(lacking.begin(), lacking.end(), true));
   return sky;
 }

@@ -21,6 +21,12 @@ bool is_intensity(const std::string& name) {
 
 }  // namespace
 
+std::string names_in_words(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " ") + name;
+  return text;
+}
+
 bool is_stokes(const std::string& name, char letter) {
   const std::string capitals = in_capitals(name);
   return capitals.starts_with(letter) &&

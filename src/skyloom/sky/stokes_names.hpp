@@ -15,6 +15,9 @@ namespace skyloom {
 /// does not begin with a letter ("U_STOKES", "Q-POLARISATION").
 [[nodiscard]] bool is_stokes(const std::string& name, char letter);
 
+/// With blanks between.
+[[nodiscard]] std::string names_in_words(const std::vector<std::string>& names);
+
 struct StokesColumns {
   std::size_t i = 0;
   std::optional<std::size_t> q = {}, u = {};  ///< none: a map of I alone
