@@ -26,7 +26,7 @@ struct MapCommand {
   std::vector<std::string> observations;
   StoredOptions data;
   MapJob maps;
-  std::string json, memory, mpi = "auto";
+  std::string json, memory, mpi = "auto", coord;  ///< empty: as the observations say
   std::size_t threads = 0;
   LogOptions log;
 };
@@ -49,6 +49,19 @@ void check_files(const MapCommand& command) {
   check_map_files(command.maps, others, inputs);
 }
 
+/// COORDSYS: what was asked for, else what the observations say, else C.
+void settle_frame(const StoredTod& source, MapCommand& command, const Observer& observer) {
+  std::string said = command.coord;
+  for (std::size_t i = 0; i < source.observations(); ++i) {
+    const Observation& of = source.observation(i);
+    if (said.empty()) said = of.frame;
+    if (of.frame.empty() || of.frame == said) continue;
+    observer.warn("observation " + of.name + " is in " + of.frame + ", the maps' COORDSYS is " +
+                  said);
+  }
+  if (!said.empty()) command.maps.coordinates = said;
+}
+
 int run_map(MapCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   if (!command.memory.empty()) command.maps.memory = parse_bytes(command.memory);
@@ -58,6 +71,7 @@ int run_map(MapCommand& command) {
     const auto executor = make_executor(command.threads);
     return_large_blocks();  // what reading needed is there for the maps
     const StoredTod source(command.observations, command.data);
+    settle_frame(source, command, observer);
     if (company == nullptr || company->first()) {
       for (const std::string& note : source.notes()) observer.warn(note);
     }
@@ -94,9 +108,10 @@ Command make_map() {
   options.add("--json", &state->json, "summary as JSON; - is standard output");
   add_rows(options, read_option_rows(), kReadOptions, state->data);
   add_rows(options, map_option_rows(), kMapOptions, state->maps);
-  options.add("--coord", &state->maps.coordinates,
-              "what the boresight is in, for the files: C (equatorial), E or G",
-              {.words = {"C", "E", "G"}, .word_case = WordCase::kAny, .shows_default = true});
+  options.add("--coord", &state->coord,
+              "what the boresight is in, for the files: C (equatorial), E or G; default: what the "
+              "observations say, or C",
+              {.words = {"C", "E", "G"}, .word_case = WordCase::kAny});
   options.group("Running");
   options.add("--memory", &state->memory,
               "most that maps may take: known before they are begun; default: no bound",

@@ -100,8 +100,7 @@ int run_simulate(const Given& given, SimulateCommand& command) {
   check_wishes(given, command);
   if (!command.memory.empty()) command.maps.memory = parse_bytes(command.memory);
   SimulationOptions simulation = simulation_of(command.job);
-  const bool ecliptic = !simulation.schedule && simulation.scan.frame == Frame::kEcliptic;
-  command.maps.coordinates = ecliptic ? "E" : "C";
+  command.maps.coordinates = frame_letter(simulation);
   const auto work = [&](Console& console, RankCompany* company, const RankFacts& ranks) {
     const Observer observer = console.observer();
     const auto executor = make_executor(command.threads);

@@ -34,6 +34,7 @@ inline constexpr double kMostAngle = 1e9;
 
 struct Observation {
   std::string name, session, telescope = "satellite";
+  std::string frame = {};  ///< what the boresight is in, as COORDSYS has it; empty: not said
   std::uint32_t uid = 0, session_uid = 0, telescope_uid = 0;
   FocalPlane plane;
   std::size_t samples = 0;

@@ -18,6 +18,7 @@ namespace skyloom {
 inline constexpr int kObservationFormat = 2;
 inline constexpr const char* kFocalPlaneTable = "instrument/focalplane";
 inline constexpr const char* kPlateAngles = "shared/hwp_angle";
+inline constexpr const char* kFrame = "COORDSYS";  ///< of the boresight; ours, the peer has none
 /// What a simulation did beside sky and noise: of each sample, float32.
 inline constexpr const char *kTrueGain = "detdata/true_gain",
                             *kTrueGlitches = "detdata/true_glitches";  ///< K

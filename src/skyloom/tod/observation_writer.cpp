@@ -348,9 +348,7 @@ void ObservationWriter::write_shared(const Observation& observation, const Bores
   Writer& to = *writer_;
   const std::size_t n = observation.samples;
   std::vector<double> values(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    values[i] = sample_time(observation, i);
-  }
+  for (std::size_t i = 0; i < n; ++i) values[i] = sample_time(observation, i);
   to.create("shared/times", Type::kFloat64, {n});
   to.write("shared/times", 0, std::span<const double>(values));
   values.resize(4 * n);
@@ -372,6 +370,7 @@ void ObservationWriter::write_shared(const Observation& observation, const Bores
   for (const char* name : {"shared/times", "shared/boresight_radec", "shared/flags"}) {
     say(to, name, "comm_type", "column");
   }
+  if (!observation.frame.empty()) say(to, "shared/boresight_radec", kFrame, observation.frame);
 }
 
 void ObservationWriter::signal(std::size_t detector, std::span<const double> values,

@@ -164,6 +164,7 @@ void SimulatedTod::add_observation(Observation observation) {
   observation.uid = name_uid(observation.name);
   observation.session_uid = name_uid(observation.session);
   observation.telescope_uid = name_uid(observation.telescope);
+  observation.frame = frame_letter(options_);
   if (options_.noise) noise_.expect(observation);
   observations_.push_back(std::move(observation));
 }
@@ -232,8 +233,7 @@ void SimulatedTod::add_dipole(const Observation& observation, const Detector& de
                               const Boresight& boresight, std::span<double> signal) const {
   // the peer's: 370.08 km/s toward (263.99, 48.25) degrees, galactic
   constexpr double kSpeed = 370.08, kLon = 263.99, kLat = 48.25, kVelocityStep = 600;
-  const bool ecliptic = !observation.ground && options_.scan.frame == Frame::kEcliptic;
-  const Quaternion frame = ecliptic ? about_x(-kObliquity) : Quaternion{};
+  const Quaternion frame = observation.frame == "E" ? about_x(-kObliquity) : Quaternion{};
   const Direction to = rotated(frame, from_galactic(kLon, kLat));
   const Direction solar{kSpeed * to.x, kSpeed * to.y, kSpeed * to.z};
   const double rate = observation.plane.rate_hz;

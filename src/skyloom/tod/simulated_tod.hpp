@@ -49,6 +49,11 @@ struct SimulationOptions {
   PlateSignalOptions plate = {};      ///< behind a half-wave plate
 };
 
+/// What the boresight is in, as COORDSYS has it: E (ecliptic) or C.
+[[nodiscard]] inline const char* frame_letter(const SimulationOptions& options) noexcept {
+  return !options.schedule && options.scan.frame == Frame::kEcliptic ? "E" : "C";
+}
+
 /// All modes of noise in common that are asked for. Throws kUsage.
 [[nodiscard]] std::vector<CommonOptions> commons_of(const SimulationOptions& options);
 

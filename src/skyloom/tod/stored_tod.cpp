@@ -14,6 +14,7 @@
 #include "loom/hdf5/hdf5.hpp"
 #include "loom/json/json.hpp"
 #include "skyloom/kelvin.hpp"
+#include "skyloom/sky/sky_map.hpp"
 #include "skyloom/status.hpp"
 #include "skyloom/tod/observation_file.hpp"
 
@@ -240,6 +241,9 @@ void StoredTod::open(File& to) const {
   check_shape(file, signal, {names.size(), observation.samples});
   check_shape(file, "shared/" + options_.boresight, {observation.samples, 4});
   to.unit = unit_of(file, signal);
+  const auto frame =
+      frame_of(file.description("shared/" + options_.boresight, kFrame).value_or(""));
+  if (frame) observation.frame = *frame;
   const std::vector<double> times = times_of(file, observation.samples);
   observation.plane.rate_hz = rate_of(file, times);
   to.note = uneven_times(to.path, times, observation.plane.rate_hz);

@@ -126,6 +126,15 @@ class Maps(Case):
         self.ok("map", self.observations[0], "-o", self.out / "maps", *MAPS, "--format", "hdf5", "--quiet")
         self.fails(12, "map.h5: no observation of TOAST (no attribute toast_format_version): it seems to be a map", "map", self.out / "maps/map.h5", "-o", self.out / "m", *MAPS)
 
+    def test_maps_are_in_the_coordinates_that_the_observations_say(self):
+        other = self.out / "c"
+        self.ok("simulate", "-o", other, *SMALL, "--frame", "equatorial", "--realization", 2, "--start", 1e9, "--quiet")
+        for files, options, frame, told in ((self.observations, (), "E", 0), (self.observations, ("--coord", "g"), "G", 2),
+                                            ([*self.observations, *other.glob("*.h5")], (), "E", 2), (other.glob("*.h5"), (), "C", 0)):
+            said = self.ok("map", *files, "-o", self.out / "maps", *MAPS, *options).stderr
+            self.assertEqual(read_map(self.out / "maps/map.fits")[1]["COORDSYS"], frame)
+            self.assertEqual(said.count(f", the maps' COORDSYS is {frame}\n"), told, said)
+
     def test_destriping_takes_stripes_away(self):
         noise = ("--fknee", 1, "--fmin", 1e-4, "--slope", 2)
         self.ok("simulate", "--maps", self.out, *SMALL, *MAPS, *noise, "--quiet")
