@@ -142,7 +142,8 @@ TEST(ForeignObservation, ThatIsNoneOrIsCompressedSaysSo) {
     }
     return thrown_by([&] { StoredTod source({path}, {}); });
   };
-  for (const auto& [name, kind] : {std::pair("map", "a map"), std::pair("exchange/data", "Data Exchange")}) {
+  for (const auto& [name, kind] :
+       {std::pair("map", "a map"), std::pair("exchange/data", "Data Exchange")}) {
     const auto refused = refusal(name, false);
     EXPECT_EQ(refused.status, Status::kMissingKeyword);
     EXPECT_TRUE(refused.says("no observation of TOAST")) << refused.message;

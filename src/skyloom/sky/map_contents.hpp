@@ -32,6 +32,9 @@ struct MapContents {
 [[nodiscard]] constexpr const char* name_of(Ordering ordering) noexcept {
   return ordering == Ordering::kNested ? "NESTED" : "RING";
 }
+/// Throws kPixelisation, with the file, where a map of so many pixels, or of that Nside, is none.
+[[nodiscard]] Healpix pixels_of_file(const std::string& path, std::int64_t nside);
+[[nodiscard]] Healpix so_many_pixels(const std::string& path, std::size_t pixels);
 /// Numbers of the file's pixels in its ordering, growing; empty: all of them.
 [[nodiscard]] std::vector<Pixel> numbers_of(const Healpix& pixels, const MapFile& file);
 

@@ -52,6 +52,22 @@ Ordering ordering_named(const std::string& text, const std::string& path) {
   throw Error(kPixelisation, path + ": ORDERING " + text + ": expected NESTED or RING");
 }
 
+Healpix pixels_of_file(const std::string& path, std::int64_t nside) {
+  try {
+    return Healpix(nside);
+  } catch (const Error& error) {
+    throw Error(error.status(), path + ": " + error.what());
+  }
+}
+
+Healpix so_many_pixels(const std::string& path, std::size_t pixels) {
+  try {
+    return Healpix(nside_of(static_cast<std::int64_t>(pixels)));
+  } catch (const Error& error) {
+    throw Error(error.status(), path + ": " + error.what());
+  }
+}
+
 bool begins_as_hdf5(const std::string& path) {
   (void)ByteSource::open(path);  // names what is missing or may not be read
   std::ifstream in(path, std::ios::binary);

@@ -66,7 +66,7 @@ MapContents open_fits_map(const std::string& path) {
   const auto nside = hdu.header.integer("NSIDE");
   if (part && !nside) throw file->error(Status::kMissingKeyword, hdu, "no NSIDE");
   const std::size_t rows = table->rows * columns.front().repeat;
-  out.pixels = Healpix(part ? *nside : nside_of(static_cast<std::int64_t>(rows)));
+  out.pixels = part ? pixels_of_file(path, *nside) : so_many_pixels(path, rows);
   if (nside && *nside != out.pixels.nside()) {
     throw file->error(kPixelisation, hdu,
                       print("NSIDE %lld and %zu pixels", static_cast<long long>(*nside), rows));

@@ -57,7 +57,7 @@ MapContents open_hdf5_map(const std::string& path) {
   }
   const auto ordering = file->description(kMap, "ORDERING");
   if (!ordering) throw Error(Status::kMissingKeyword, path + ": " + kMap + ": no ORDERING");
-  MapContents out{.pixels = Healpix(nside_of(static_cast<std::int64_t>(shape[1]))),
+  MapContents out{.pixels = so_many_pixels(path, shape[1]),
                   .ordering = ordering_named(*ordering, path),
                   .names = names_of(*file, shape[0]),
                   .unit = file->description(kMap, "UNITS").value_or(""),

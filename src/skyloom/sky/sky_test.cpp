@@ -226,7 +226,14 @@ TEST(SkyFits, NamesWhatDoesNotFit) {
   table.header.set("ORDERING", "SPIRAL");
   EXPECT_EQ(refusal(), kPixelisation);
   table.header.set("ORDERING", "RING");
-  EXPECT_EQ(refusal(), kPixelisation);  // 13 pixels
+  EXPECT_EQ(refusal(), kPixelisation);         // 13 pixels
+  const std::vector<double> odd(12 * 9, 1.0);  // Nside 3
+  table = fits::TableBuilder(12 * 9).add("I", odd).build();
+  table.header.set("NSIDE", 3);
+  table.header.set("ORDERING", "RING");
+  EXPECT_EQ(refusal(), kPixelisation);
+  const auto refused = thrown_by([&] { (void)read_sky(folder.file("m.fits")); });
+  EXPECT_TRUE(refused.says("m.fits: Nside 3: expected a power of two")) << refused.message;
 }
 
 TEST(ScanSky, AddsWhatADetectorSees) {

@@ -40,6 +40,19 @@ Json json_of(const Reader& file, const std::string& attribute) {
   return *json;
 }
 
+/// The signal must be there, it and its flags plain numbers.
+void check_signal(const Reader& file, const std::string& signal, const std::string& flags) {
+  refuse_compressed(file, signal);
+  refuse_compressed(file, flags);
+  if (!file.has(signal)) throw Error(Status::kMissingHdu, file.path() + ": no data set " + signal);
+}
+
+/// What the boresight is in: C, E or G; empty: nobody says.
+std::string frame_said(const Reader& file, const std::string& boresight) {
+  const auto letter = frame_of(file.description(boresight, kFrame).value_or(""));
+  return letter ? std::string(1, *letter) : std::string();
+}
+
 /// Whether there is a data set that need not be there: the one that is usually meant. One that was
 /// named instead of it must be there, or be "none".
 bool uses(const Reader& file, const std::string& group, const std::string& name,
@@ -210,9 +223,7 @@ void StoredTod::open(File& to) const {
   const Reader file(to.path);
   check_observation(file);
   const std::string signal = "detdata/" + options_.signal;
-  refuse_compressed(file, signal);
-  refuse_compressed(file, "detdata/" + options_.detector_flags);
-  if (!file.has(signal)) throw Error(Status::kMissingHdu, to.path + ": no data set " + signal);
+  check_signal(file, signal, "detdata/" + options_.detector_flags);
   Observation& observation = to.observation;
   std::vector<std::string> names, used;
   try {
@@ -241,19 +252,16 @@ void StoredTod::open(File& to) const {
   check_shape(file, signal, {names.size(), observation.samples});
   check_shape(file, "shared/" + options_.boresight, {observation.samples, 4});
   to.unit = unit_of(file, signal);
-  const auto frame =
-      frame_of(file.description("shared/" + options_.boresight, kFrame).value_or(""));
-  if (frame) observation.frame = *frame;
+  observation.frame = frame_said(file, "shared/" + options_.boresight);
   const std::vector<double> times = times_of(file, observation.samples);
   observation.plane.rate_hz = rate_of(file, times);
   to.note = uneven_times(to.path, times, observation.plane.rate_hz);
   observation.start_s = times.front();
   observation.telescope = file.description("instrument", "telescope_name").value_or("");
   observation.plane.detectors = read_detectors(file, used);
-  const std::string plate = "shared/" + options_.plate;
   to.has_plate = uses(file, "shared/", options_.plate, StoredOptions().plate);
   if (to.has_plate) {
-    check_shape(file, plate, {observation.samples});
+    check_shape(file, "shared/" + options_.plate, {observation.samples});
     check_gammas(file, observation.plane.detectors);
   }
   observation.plane.rate_hz = read_noise(file, options_.noise_model, observation.plane.rate_hz,
