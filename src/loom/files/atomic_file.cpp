@@ -12,6 +12,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -39,7 +40,15 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+std::string name_in_folder(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
 constexpr std::string_view kMark = ".tmp-";
+
+/// What a temporary name of a file begins with: so much of its own name that the rest has room.
+std::string temporary_stem(const std::string& name) {
+  constexpr std::size_t kLongestEnd = 64;  // kMark, PID, START, MACHINE, N, three dashes
+  return name.substr(0, NAME_MAX - kLongestEnd) + std::string(kMark);
+}
 
 /// 16 hexadecimal digits that differ from machine to machine (FNV-1a).
 std::string machine_tag(const std::string& machine) {
@@ -102,12 +111,14 @@ void write_all(int fd, std::string_view text, const std::string& path) {
 
 }  // namespace
 
-/// NAME.tmp-PID-START-MACHINE-N; O_EXCL sorts out the rest.
+/// NAME.tmp-PID-START-MACHINE-N, NAME cut where it is long; O_EXCL sorts out the rest.
 std::string temporary_name(const std::string& path) {
   static std::atomic<unsigned> counter{0};
   const ProcessIdentity me = this_process();
-  return path + std::string(kMark) + std::to_string(me.pid) + "-" + std::to_string(me.start) + "-" +
-         machine_tag(me.machine) + "-" + std::to_string(counter++);
+  const std::string name = name_in_folder(path);
+  return path.substr(0, path.size() - name.size()) + temporary_stem(name) + std::to_string(me.pid) +
+         "-" + std::to_string(me.start) + "-" + machine_tag(me.machine) + "-" +
+         std::to_string(counter++);
 }
 
 AtomicFile::AtomicFile(std::string path, Overwrite overwrite, Durable durable)
@@ -308,7 +319,7 @@ void write_whole(const std::string& path, std::string_view text, Overwrite overw
 std::vector<std::string> dead_temporaries(const std::string& path) {
   std::vector<std::string> out;
   const std::string target = follow_links(path);
-  const std::string start = target.substr(target.rfind('/') + 1) + std::string(kMark);
+  const std::string start = temporary_stem(name_in_folder(target));
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder_of(target), ignored)) {
     const std::string name = entry.path().filename().string();
@@ -324,14 +335,14 @@ void remove_dead_temporaries(std::span<const std::string> paths) {
   for (const std::string& path : paths) {
     if (path.empty()) continue;
     const std::string target = follow_links(path);
-    names[folder_of(target)].insert(target.substr(target.rfind('/') + 1));
+    names[folder_of(target)].insert(temporary_stem(name_in_folder(target)));
   }
   std::error_code ignored;
   for (const auto& [folder, wanted] : names) {
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
       const std::string name = entry.path().filename().string();
       const std::size_t at = name.rfind(kMark);
-      if (at == std::string::npos || wanted.count(name.substr(0, at)) == 0) continue;
+      if (at == std::string::npos || wanted.count(name.substr(0, at + kMark.size())) == 0) continue;
       if (writer_is_gone(name.substr(at + kMark.size()))) ::unlink(entry.path().c_str());
     }
   }

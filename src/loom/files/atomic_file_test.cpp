@@ -269,6 +269,29 @@ TEST(AtomicFile, AKilledWriterLeavesNothingThatTheNextDoesNotRemove) {
   EXPECT_EQ(folder.count(), 1U);
 }
 
+TEST(AtomicFile, ANameAsLongAsNamesMayBeIsReplacedAndItsRemainsAreFound) {
+  const TempFolder folder;
+  const std::string path = folder.file(std::string(NAME_MAX, 'n'));
+  test::write_bytes(path, kOld);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    AtomicFile file(path, Overwrite::kYes);
+    static_cast<void>(file.place());  // with a temporary name
+    ::raise(SIGKILL);
+  }
+  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(folder.count(), 2U);
+  EXPECT_EQ(dead_temporaries(path).size(), 1U);
+
+  remove_dead_temporaries(std::array{path});
+  AtomicFile file(path, Overwrite::kYes);
+  file.write_at(0, kNew);
+  file.commit();
+
+  EXPECT_EQ(test::read_bytes(path), kNew);
+  EXPECT_EQ(folder.count(), 1U);
+}
+
 TEST(AtomicFile, WritesThroughASymbolicLinkWhetherItsTargetIsThereOrNot) {
   const TempFolder folder;
   std::filesystem::create_directory(folder.path() / "far");
