@@ -190,6 +190,11 @@ class Chooses(Case):
         self.assertEqual(len(pages.meta(page)["notes"]), 1)
         self.assertIn("no spectra", pages.meta(page)["notes"][0])
 
+    def test_neighbours_are_found_by_a_name_in_capitals(self):
+        path = self.bare(self.coadd)
+        page = self.page(path.rename(path.with_suffix(".FITS")))
+        self.assertEqual(self.shown(page), [0, 1, 2, 3])
+
     def test_spectra_without_models_say_so(self):
         page = self.page(self.bare(self.coadd))
         self.assertEqual(self.shown(page), [0, 1, 2, 3])

@@ -82,7 +82,9 @@ class Outputs(Case):
             self.skipTest("built without toml++")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(list(self.outputs().values()), [self.extracted("r0", 1)])
-
+        shouted = job.rename(self.work / "JOB.TOML")
+        result = subprocess.run([PROGRAM, "night", shouted, "--dry-run"], capture_output=True, text=True)
+        self.assertEqual((result.returncode, result.stdout.split()[0]), (0, "up-to-date"), result.stderr)
 
     def test_a_job_file_has_the_limits_of_the_command_line(self):
         self.tree.add("r0", 1)

@@ -22,6 +22,7 @@
 #include "fiberloom/templates/template_file.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
+#include "loom/fits/fits_name.hpp"
 #include "loom/hdf5/hdf5.hpp"
 #include "loom/page/embedded.hpp"
 #include "loom/page/page.hpp"
@@ -45,11 +46,8 @@ std::string beside(const std::string& path, const std::vector<std::string>& name
 
 /// "4-80613" of "redrock-4-80613.fits.gz"; empty where a name says nothing.
 std::string rest_of(const std::string& path) {
-  std::string name = name_of(path);
+  const std::string name = loom::fits::without_fits_ending(name_of(path));
   constexpr std::string_view kStart = "redrock-";
-  for (const std::string_view ending : {".gz", ".fz", ".fits"}) {
-    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
-  }
   return name.starts_with(kStart) ? name.substr(kStart.size()) : std::string();
 }
 
