@@ -7,6 +7,7 @@
 
 #include "fiberloom/calibrate/usable.hpp"
 #include "fiberloom/spectrum/banded.hpp"
+#include "fiberloom/spectrum/same_wave.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -74,19 +75,19 @@ struct JointGrid {
 };
 
 JointGrid join(const std::vector<const Spectra*>& cameras) {
-  constexpr double kSame = 1e-4;  // Angstrom
   JointGrid out;
   for (const Spectra* c : cameras) {
     for (const double w : c->wave) {
-      if (out.wave.empty() || w > out.wave.back() + kSame) out.wave.push_back(w);
+      if (out.wave.empty() || w > out.wave.back() + kSameWaveAa) out.wave.push_back(w);
     }
   }
   for (const Spectra* c : cameras) {
-    const auto at = std::lower_bound(out.wave.begin(), out.wave.end(), c->wave.front() - kSame);
+    const auto at =
+        std::lower_bound(out.wave.begin(), out.wave.end(), c->wave.front() - kSameWaveAa);
     const auto first = static_cast<std::size_t>(at - out.wave.begin());
     for (std::size_t i = 0; i < c->nwave(); ++i) {
       const bool there = first + i < out.wave.size();
-      if (there && std::abs(out.wave[first + i] - c->wave[i]) <= kSame) continue;
+      if (there && same_wave(out.wave[first + i], c->wave[i])) continue;
       throw Error(Status::kWrongShape,
                   print("coadd of cameras: bin %zu at %.4f Angstrom lies between those of another "
                         "camera, expected aligned grids",

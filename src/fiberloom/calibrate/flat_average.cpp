@@ -11,6 +11,7 @@
 
 #include "fiberloom/calibrate/medians.hpp"
 #include "fiberloom/calibrate/usable.hpp"
+#include "fiberloom/spectrum/same_wave.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/median.hpp"
 #include "loom/base/print.hpp"
@@ -20,17 +21,15 @@ namespace fiberloom::calibrate {
 namespace {
 
 void require_alike(const FiberFlat& a, const FiberFlat& b, bool same_fibers) {
-  constexpr double kSame = 1e-4;  // Angstrom
   const bool same_shape =
       a.wave.size() == b.wave.size() && (!same_fibers || a.flat.rows() == b.flat.rows());
   if (same_shape) {
-    const auto [x, y] = std::mismatch(a.wave.begin(), a.wave.end(), b.wave.begin(),
-                                      [](double p, double q) { return std::abs(p - q) <= kSame; });
-    if (x == a.wave.end()) return;
+    const std::size_t i = first_other_bin(a.wave, b.wave);
+    if (i == a.wave.size()) return;
     throw Error(Status::kWrongShape,
-                print("fibre flats to be averaged: bin %td lies at %.4f Angstrom, expected that of "
+                print("fibre flats to be averaged: bin %zu lies at %.4f Angstrom, expected that of "
                       "the first, %.4f",
-                      x - a.wave.begin(), *y, *x));
+                      i, b.wave[i], a.wave[i]));
   }
   throw Error(Status::kWrongShape,
               "fibre flats to be averaged: " + std::to_string(b.flat.rows()) + " fibres, " +

@@ -7,6 +7,7 @@
 
 #include "fiberloom/spectrum/banded.hpp"
 #include "fiberloom/spectrum/calibration.hpp"
+#include "fiberloom/spectrum/same_wave.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -102,13 +103,11 @@ void require_same_grid(const char* what, const std::vector<double>& wave, std::s
                                          " spectra of " + std::to_string(wave.size()) +
                                          " bins, expected those of the frame, " + wanted);
   }
-  constexpr double kSame = 1e-3;  // Angstrom; single precision, as desispec has it, errs by half
-  for (std::size_t i = 0; i < wave.size(); ++i) {
-    if (std::abs(wave[i] - spectra.wave[i]) <= kSame) continue;
-    throw Error(Status::kWrongShape,
-                print("%s: bin %zu lies at %.4f Angstrom, expected that of the frame, %.4f", what,
-                      i, wave[i], spectra.wave[i]));
-  }
+  const std::size_t i = first_other_bin(wave, spectra.wave);
+  if (i == wave.size()) return;
+  throw Error(Status::kWrongShape,
+              print("%s: bin %zu lies at %.4f Angstrom, expected that of the frame, %.4f", what, i,
+                    wave[i], spectra.wave[i]));
 }
 
 bool any_above_zero(std::span<const double> weights) noexcept {

@@ -59,7 +59,7 @@ enum class Purpose { kFlat, kSky, kStars, kFlux };
 std::size_t drop_what_is_no_number(Spectra& spectra);
 
 /// Throws kWrongShape unless `what` (of `nspec` spectra at `wave`) is made for the spectra's grid,
-/// wavelengths within 0.001 Angstrom: files may keep them in single precision.
+/// as same_wave() has it.
 void require_same_grid(const char* what, const std::vector<double>& wave, std::size_t nspec,
                        const Spectra& spectra);
 

@@ -141,6 +141,11 @@ Array2D<double> SpectraReader::read_sigma(const Parts& parts,
   return out;
 }
 
+void SpectraReader::take_grid(std::size_t camera, const std::vector<double>& wave) {
+  cameras_.at(camera).wave = wave;
+  if (whole_) whole_->wave = wave;
+}
+
 void SpectraReader::verify() const {
   if (whole_) return;  // done when it was read
   for (const Parts& parts : parts_) {

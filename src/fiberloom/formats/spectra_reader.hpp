@@ -51,6 +51,10 @@ class SpectraReader {
   /// A row for each spectrum; exp_fibermap, of coadds: a row for each exposure of each target.
   std::optional<Table> fibermap, scores, exp_fibermap;
 
+  /// The grid of another file that is the same (same_grid()) in the place of the camera's own, so
+  /// that all who compare grids number by number find one. Not of spectra with waves of their own.
+  void take_grid(std::size_t camera, const std::vector<double>& wave);
+
   /// Compares the checksums of the spectra: reads all of them once. Throws kCorrupt.
   void verify() const;
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "fiberloom/spectrum/same_wave.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -64,7 +65,6 @@ std::vector<RowPair> match_rows(const FrameFile& a, const FrameFile& b) {
   return pairs;
 }
 
-constexpr double kSameWave = 1e-3;    // exspec stores float32
 constexpr double kSameFactor = 1e-9;  // 0.3 m/s
 
 void check_grids(const FrameFile& a, const FrameFile& b) {
@@ -73,7 +73,7 @@ void check_grids(const FrameFile& a, const FrameFile& b) {
                                          a.path + ", " + shape(a));
   }
   for (std::size_t j = 0; j < std::min(a.wave.size(), b.wave.size()); ++j) {
-    if (!(std::abs(a.wave[j] - b.wave[j]) <= kSameWave)) {
+    if (!same_wave(a.wave[j], b.wave[j])) {
       throw Error(Status::kWrongShape, b.path + ": WAVELENGTH differs from " + a.path + " at bin " +
                                            std::to_string(j) + ": " + std::to_string(b.wave[j]) +
                                            ", expected " + std::to_string(a.wave[j]));
@@ -90,7 +90,7 @@ void check_own_grids(const FrameFile& a, const FrameFile& b, const RowPair& pair
   if (a.fiber_wave.empty() && b.fiber_wave.empty()) return;
   for (std::size_t j = 0; j < std::min(a.wave.size(), b.wave.size()); ++j) {
     const double in_a = wave_of(a, pair.a, j), in_b = wave_of(b, pair.b, j);
-    if (std::abs(in_a - in_b) <= kSameWave) continue;
+    if (same_wave(in_a, in_b)) continue;
     throw Error(Status::kWrongShape,
                 b.path + ": fibre " + std::to_string(pair.fiber) + " differs from " + a.path +
                     " at bin " + std::to_string(j) + ": " + std::to_string(in_b) +

@@ -5,6 +5,7 @@ import math
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -353,6 +354,12 @@ class Calibration(unittest.TestCase):
                 self.assertAlmostEqual(values[c][f] / FLAT[f] / scale, passes, delta=0.002)
         self.assertAlmostEqual(night["r1"]["IVAR"].values()[5] / (4e6 / (0.8 / 0.9) ** 2), 1, delta=0.2, msg="errors as the flat")
         alone = self.out / "alone.fits"
+        moved = lambda off: flats[0].read_bytes().replace(  # noqa: E731
+            struct.pack(f">{BINS}d", *WAVE), struct.pack(f">{BINS}d", *(w + off for w in WAVE)))
+        near = self.put("near.fits", moved(0.0005))  # as single precision has it
+        self.done("fiberflat", "--flats", near, *flats[1:4], "-o", alone, "-q")
+        far = self.put("far.fits", moved(0.01))
+        self.assert_refused(13, ["fibre flats to be averaged: bin 0 lies at"], "fiberflat", "--flats", far, *flats[1:4], "-o", alone, "-q")
         self.done("fiberflat", "--flats", *flats[:4], "-o", alone, "-q")
         one = fits.by_name(alone)["FIBERFLAT"].values()
         for f in range(FIBERS):

@@ -5,6 +5,7 @@ import math
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -133,6 +134,19 @@ class Coadd(unittest.TestCase):
         result = self.run_program("-i", *parts, "-o", self.out, "--threads", 3)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(fits.by_name(self.out)["B_FLUX"].values(), whole)
+
+    def test_wavelengths_in_single_precision_are_the_same_and_others_are_told_bin_by_bin(self):
+        targets = exposures()
+        parts = [spectra_bytes(targets, rows=range(2 * e, 2 * e + 2)) for e in range(3)]
+        grid = struct.pack(">240d", *(4000.0 + i for i in range(240)))
+        for off, code in ((0.0005, 0), (0.01, 13)):
+            other = parts[1].replace(grid, struct.pack(">240d", *(4000.0 + i + off for i in range(240))))
+            self.assertNotEqual(other, parts[1])
+            files = [self.put(f"part{e}.fits", data) for e, data in enumerate((parts[0], other, parts[2]))]
+            result = self.run_program("-i", *files, "-o", self.out, "-q")
+            self.assertEqual(result.returncode, code, result.stderr)
+        self.assertIn("part1.fits: B_WAVELENGTH: bin 0 lies at 4000.0100 Angstrom, expected that of the first file, 4000.0000",
+                      result.stderr)
 
     def test_coadds_are_coadded_as_what_they_are_made_of(self):
         targets = exposures()

@@ -3,11 +3,13 @@
 import json
 import math
 import os
+import struct
 import unittest
 
 import tiny_fits
 from redshift_case import (BAD_TARGET, COLUMNS, LITTLE_COVERAGE, NODATA, OURS, POORDATA, PROBABILITIES, SKY, TRUTH,
                            UNPLUGGED, Case)
+from small_exposures import exposures, spectra_bytes
 from small_spectra import CAMERAS, SIGMA, Targets, archetype_bytes, prior_bytes, read_table
 
 
@@ -152,6 +154,22 @@ class Files(Case):
         self.assertEqual(separate["NPIXELS"][0], 2 * good)
         one = self.redshifts(inputs=frames[:2])
         self.assertGreater(one["ZERR"][0], table["ZERR"][0])
+
+    def test_grids_that_differ_by_less_than_single_precision_are_one(self):
+        """Exposures on them are coadded, and there is one model of them; `--method redrock` compares bits, as redrock does."""
+        parts = [spectra_bytes(exposures(), rows=range(2 * e, 2 * e + 2), cameras="B") for e in range(3)]
+        grid = struct.pack(">240d", *(4000.0 + i for i in range(240)))
+        found = {}
+        for off, method in ((0.0, "fast"), (0.0005, "fast"), (0.01, "fast"), (0.0005, "redrock")):
+            moved = parts[1].replace(grid, struct.pack(">240d", *(4000.0 + i + off for i in range(240))))
+            files = [self.put(f"part{e}.fits", data) for e, data in enumerate((parts[0], moved, parts[2]))]
+            models = self.out / "models.fits"
+            table = self.redshifts("--model", models, "--method", method, inputs=files)
+            found[off, method] = table["Z"], [name for name in tiny_fits.by_name(models) if name.endswith("_MODEL")]
+        self.assertEqual(found[0.0, "fast"][1], ["B_MODEL"])
+        self.assertEqual(found[0.0005, "fast"], found[0.0, "fast"])
+        self.assertEqual(found[0.01, "fast"][1], ["B_MODEL", "B2_MODEL"])
+        self.assertEqual(found[0.0005, "redrock"][1], ["B_MODEL", "B2_MODEL"])
 
     def test_targets_can_be_chosen(self):
         ids = self.targets.ids

@@ -17,6 +17,7 @@
 #include "fiberloom/recipes/redshift/lost_columns.hpp"
 #include "fiberloom/recipes/redshift/tables_of_targets.hpp"
 #include "fiberloom/recipes/version.hpp"
+#include "fiberloom/spectrum/same_wave.hpp"
 #include "fiberloom/spectrum/scores.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
@@ -38,16 +39,18 @@ Array2D<std::uint32_t> mask_or_none(const Spectra& s) {
 
 /// Rows of one camera of another file below those that are there.
 void append(Spectra& to, const Spectra& from, const std::string& path, const std::string& camera) {
-  constexpr double kSame = 1e-4;  // Angstrom
-  const bool aligned = to.nwave() == from.nwave() &&
-                       std::equal(to.wave.begin(), to.wave.end(), from.wave.begin(),
-                                  [](double a, double b) { return std::abs(a - b) <= kSame; });
-  if (!aligned || to.resolution.rows() != from.resolution.rows()) {
+  if (to.nwave() != from.nwave() || to.resolution.rows() != from.resolution.rows()) {
     throw Error(Status::kWrongShape,
                 print("%s: %s_FLUX: %zu bins from %.4f Angstrom, %zu diagonals of RESOLUTION, "
                       "expected those of the first file: %zu from %.4f, %zu",
                       path.c_str(), camera.c_str(), from.nwave(), from.wave.front(),
                       from.resolution.rows(), to.nwave(), to.wave.front(), to.resolution.rows()));
+  }
+  if (const std::size_t i = first_other_bin(to.wave, from.wave); i < to.nwave()) {
+    throw Error(Status::kWrongShape,
+                print("%s: %s_WAVELENGTH: bin %zu lies at %.4f Angstrom, expected that of the "
+                      "first file, %.4f",
+                      path.c_str(), camera.c_str(), i, from.wave[i], to.wave[i]));
   }
   to.mask = mask_or_none(to);
   append(to.mask, mask_or_none(from));

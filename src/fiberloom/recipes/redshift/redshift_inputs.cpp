@@ -17,6 +17,7 @@
 #include "fiberloom/recipes/redshift/target_range.hpp"
 #include "fiberloom/redshift/candidate.hpp"
 #include "fiberloom/spectrum/gaussian_resolution.hpp"
+#include "fiberloom/spectrum/same_wave.hpp"
 #include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
@@ -90,8 +91,25 @@ void RedshiftInputs::open_files(const RedshiftJob& job, const Observer& observer
     }
   }
   units.tell(observer);
+  if (!as_redrock_) join_grids();  // redrock's are of the same bits, or two
   if (sigma_aa_ > 0 && all_have_width) {
     observer.warn("--resolution-sigma is ignored: all spectra have RESOLUTION or SIGMA");
+  }
+}
+
+void RedshiftInputs::join_grids() {
+  std::vector<const std::vector<double>*> known;
+  for (SpectraReader& file : files_) {
+    for (std::size_t c = 0; c < file.cameras().size() && !file.has_own_waves(); ++c) {
+      const std::vector<double>& wave = file.cameras()[c].wave;
+      const auto same = std::find_if(known.begin(), known.end(),
+                                     [&](const auto* other) { return same_grid(*other, wave); });
+      if (same == known.end()) {
+        known.push_back(&wave);
+      } else if (**same != wave) {
+        file.take_grid(c, **same);
+      }
+    }
   }
 }
 

@@ -83,6 +83,7 @@ class RedshiftInputs {
     void add(std::int64_t id, At at);
   };
   void open_files(const RedshiftJob& job, const Observer& observer);
+  void join_grids();
   void index_targets(const RedshiftJob& job, const Observer& observer);
   void find_skies();
   void find_grids();
