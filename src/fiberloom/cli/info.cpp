@@ -53,9 +53,10 @@ Command make_info() {
       .footer = "Example:\n  fiberloom info frame-r0-00000011.fits.gz psf-r0-00000011.fits\n\n" +
                 exit_codes_of({.reads = true, .writes = true})};
   const auto state = std::make_shared<InfoCommand>();
-  command.options.add("FILE", &state->files,
-                      "preproc image, PSF, frame, truth, spectra, redshifts or template",
-                      {.required = true});
+  command.options.add(
+      "FILE", &state->files,
+      "preproc image, PSF, frame, calibration, truth, spectra, redshifts or template",
+      {.required = true});
   add_verify_option(command.options, state->verify);
   command.run = [state](const Invocation&) { return run_info(state->files, state->verify); };
   return command;

@@ -9,26 +9,60 @@
 namespace fiberloom {
 namespace {
 
-FileKind kind_of(const fits::FitsReader& file) {
-  const fits::Hdu* redshifts = file.find("REDSHIFTS");  // an image in a template
-  if (redshifts != nullptr && redshifts->kind == fits::HduKind::kTable) return FileKind::kRedshifts;
-  if (file.find("FIBERQA") != nullptr) return FileKind::kQuality;
-  if (file.find("FLUX") != nullptr && file.find("WAVELENGTH") != nullptr) return FileKind::kFrame;
-  const auto& hdus = file.hdus();
-  const bool cameras = std::any_of(hdus.begin(), hdus.end(), [](const fits::Hdu& hdu) {
-    return std::string_view(hdu.name).ends_with("_FLUX");
-  });
-  if (!cameras) return FileKind::kOther;
-  return file.find("EXP_FIBERMAP") != nullptr ? FileKind::kCoadd : FileKind::kSpectra;
+/// HDUs that all files of a kind have; {CAMERA}_FLUX where a name begins with "_".
+struct KindMarks {
+  FileKind kind;
+  const char* name;
+  std::vector<std::string_view> hdus;
+};
+
+/// The first that fits: what another kind has besides stands before it.
+const std::vector<KindMarks>& all_marks() {
+  static const std::vector<KindMarks> marks{
+      {FileKind::kArchetypes, "archetypes", {"ARCHETYPES"}},
+      {FileKind::kTemplate, "template", {"BASIS_VECTORS"}},  // may have an image REDSHIFTS
+      {FileKind::kRedshifts, "redshifts", {"REDSHIFTS"}},
+      {FileKind::kFiberFlat, "fibre flat", {"FIBERFLAT"}},
+      {FileKind::kFluxCalibration, "flux calibration", {"FLUXCALIB"}},
+      {FileKind::kQuality, "quality of an exposure", {"FIBERQA"}},
+      {FileKind::kFrame, "frame", {"FLUX", "IVAR"}},
+      {FileKind::kStandardStars, "standard stars", {"FLUX", "WAVELENGTH", "FIBERS"}},
+      {FileKind::kStellarModels, "stellar models", {"FLUX", "WAVELENGTH", "MODELS"}},
+      {FileKind::kStellarModels,
+       "stellar models",
+       {"FLUX", "WAVELENGTH", "METADATA"}},                 // desispec's
+      {FileKind::kTruth, "truth", {"FLUX", "WAVELENGTH"}},  // of a night it has a SKY too
+      {FileKind::kSky, "sky", {"SKY", "IVAR"}},
+      {FileKind::kCoadd, "coadd", {"_FLUX", "_WAVELENGTH", "EXP_FIBERMAP"}},
+      {FileKind::kSpectra, "spectra", {"_FLUX", "_WAVELENGTH"}},
+      {FileKind::kPreproc, "preproc image", {"IVAR"}},
+      {FileKind::kPsf, "PSF", {"XTRACE"}},
+      {FileKind::kPsf, "PSF", {"PSF"}},
+      {FileKind::kOther, "FITS file", {}}};
+  return marks;
 }
 
 }  // namespace
+
+FileKind kind_of(std::span<const HduSummary> hdus) {
+  const auto has = [&](std::string_view mark) {
+    return std::any_of(hdus.begin(), hdus.end(), [&](const HduSummary& hdu) {
+      return mark.front() == '_' ? hdu.name.ends_with(mark) : hdu.name == mark;
+    });
+  };
+  const auto fits = [&](const KindMarks& m) { return std::ranges::all_of(m.hdus, has); };
+  return std::ranges::find_if(all_marks(), fits)->kind;  // the last one fits all
+}
+
+const char* name_of(FileKind kind) {
+  return std::ranges::find(all_marks(), kind, &KindMarks::kind)->name;
+}
 
 FileTables read_file_tables(const std::string& path, Verify verify) {
   const fits::FitsReader file = fits::FitsReader::open(path, verify);
   FileTables out;
   out.path = file.path();
-  out.kind = kind_of(file);
+  out.kind = kind_of(formats::summarise(file));
   const fits::Hdu* of_header = &file.hdus().front();
   if (out.kind == FileKind::kQuality) of_header = file.find("FIBERQA");
   if (out.kind == FileKind::kFrame) {

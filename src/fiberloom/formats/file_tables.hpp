@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,29 @@
 
 namespace fiberloom {
 
-enum class FileKind { kRedshifts, kSpectra, kCoadd, kFrame, kQuality, kOther };
+enum class FileKind {
+  kTemplate,
+  kArchetypes,
+  kRedshifts,
+  kFiberFlat,
+  kFluxCalibration,
+  kSky,
+  kStandardStars,
+  kStellarModels,
+  kQuality,
+  kFrame,
+  kTruth,
+  kCoadd,
+  kSpectra,
+  kPreproc,
+  kPsf,
+  kOther
+};
+
+/// What a file seems to be, by the names of its HDUs alone.
+[[nodiscard]] FileKind kind_of(std::span<const HduSummary> hdus);
+/// "frame", "fibre flat" ...; of kOther "FITS file".
+[[nodiscard]] const char* name_of(FileKind kind);
 
 struct FileTables {
   std::string path;  ///< that was read

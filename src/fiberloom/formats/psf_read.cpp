@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // GAUSS-HERMITE PSF files, versions 1 to 3 (docs/fiberloom/formats.md).
+#include <algorithm>
 #include <cmath>
 
+#include "fiberloom/formats/file_tables.hpp"
 #include "fiberloom/formats/from_reader.hpp"
 #include "fiberloom/formats/psf_parts.hpp"
 #include "fiberloom/formats/psf_table.hpp"
@@ -32,6 +34,17 @@ const Hdu& parameter_table(const FitsReader& file) {
     if (hdu.kind == fits::HduKind::kTable) return hdu;
   }
   return file.require("PSF");  // throws with the list of HDUs
+}
+
+/// An image, a frame ... in the place of a PSF is told as what it is.
+void require_no_other_kind(const FitsReader& file) {
+  const FileKind kind = kind_of(summarise(file));
+  const bool told = std::any_of(file.hdus().begin(), file.hdus().end(),
+                                [](const Hdu& hdu) { return hdu.header.has("PSFTYPE"); });
+  if (told || kind == FileKind::kPsf || kind == FileKind::kOther) return;
+  throw file.error(
+      Status::kMissingKeyword,
+      std::string("is no PSF: no keyword PSFTYPE; it seems to be of kind '") + name_of(kind) + "'");
 }
 
 void check_kind(const FitsReader& file, const Hdu& table, const Hdu* xtrace) {
@@ -92,6 +105,7 @@ void read_keywords(const FitsReader& file, const Hdu& hdu, const Hdu* xtrace, Ps
 }
 
 PsfFile parse_gauss_hermite(const FitsReader& file, const PsfReadOptions& options) {
+  require_no_other_kind(file);
   const Hdu* xtrace = find_any(file, {"XTRACE", "XCOEF", "XCOEFF"});
   const Hdu* ytrace = find_any(file, {"YTRACE", "YCOEF", "YCOEFF"});
   if (xtrace != nullptr && ytrace == nullptr) ytrace = &file.require("YTRACE");  // throws

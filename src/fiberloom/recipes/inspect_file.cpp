@@ -7,6 +7,8 @@
 #include <map>
 
 #include "fiberloom/ccd/pixel_mask.hpp"
+#include "fiberloom/formats/calibration_file.hpp"
+#include "fiberloom/formats/file_tables.hpp"
 #include "fiberloom/formats/redshift_file.hpp"
 #include "fiberloom/recipes/template_tools.hpp"
 #include "loom/base/error.hpp"
@@ -211,13 +213,78 @@ Facts template_facts(const std::string& path) {
   return {{"holds", line.substr(line.find(": ") + 2)}};
 }
 
-/// Are there wavelengths and fluxes of a camera by name?
-bool has_camera(const std::vector<HduSummary>& hdus) {
-  const auto ends = [&](const char* end) {
-    return std::any_of(hdus.begin(), hdus.end(),
-                       [&](const HduSummary& hdu) { return hdu.name.ends_with(end); });
-  };
-  return ends("_WAVELENGTH") && ends("_FLUX");
+/// What calibrations have in common: their bins, and in how many of them nothing is known.
+Facts calibration_facts(const HeaderCards& header, const std::vector<double>& wave,
+                        const Array2D<double>& ivar) {
+  Facts facts;
+  header_facts(header, facts);
+  facts.emplace_back("spectra", print("%zu", ivar.rows()));
+  grid_facts(wave, facts);
+  std::size_t none = 0;
+  for (std::size_t i = 0; i < ivar.size(); ++i) none += !(ivar.data()[i] > 0);
+  facts.emplace_back("bins with ivar 0", percent(none, ivar.size()));
+  return facts;
+}
+
+Facts flat_facts(const std::string& path) {
+  const FiberFlatFile file = read_fiber_flat(path, Verify::kNo);
+  Facts facts = calibration_facts(file.header, file.wave, file.ivar);
+  facts.emplace_back("fibermap", rows_fact(file.fibermap));
+  return facts;
+}
+
+Facts sky_facts(const std::string& path) {
+  const SkyFile file = read_sky(path, Verify::kNo);
+  return calibration_facts(file.header, file.wave, file.ivar);
+}
+
+Facts flux_calibration_facts(const std::string& path) {
+  const FluxCalibrationFile file = read_flux_calibration(path, Verify::kNo);
+  return calibration_facts(file.header, file.wave, file.ivar);
+}
+
+Facts star_facts(const std::string& path) {
+  const StandardStarFile file = read_standard_stars(path, Verify::kNo);
+  Facts facts;
+  header_facts(file.header, facts);
+  facts.emplace_back("stars", print("%zu", file.flux.rows()));
+  grid_facts(file.wave, facts);
+  return facts;
+}
+
+/// What the reader of a kind says; null where none reads it whole.
+Facts (*facts_of(FileKind kind))(const std::string&) {
+  switch (kind) {
+    case FileKind::kTemplate:
+    case FileKind::kArchetypes:
+      return template_facts;
+    case FileKind::kRedshifts:
+      return redshift_facts;
+    case FileKind::kFiberFlat:
+      return flat_facts;
+    case FileKind::kFluxCalibration:
+      return flux_calibration_facts;
+    case FileKind::kSky:
+      return sky_facts;
+    case FileKind::kStandardStars:
+      return star_facts;
+    case FileKind::kFrame:
+      return frame_facts;
+    case FileKind::kTruth:
+      return truth_facts;
+    case FileKind::kCoadd:
+    case FileKind::kSpectra:
+      return spectra_facts;
+    case FileKind::kPreproc:
+      return preproc_facts;
+    case FileKind::kPsf:
+      return psf_facts;
+    case FileKind::kQuality:
+    case FileKind::kStellarModels:
+    case FileKind::kOther:
+      break;
+  }
+  return nullptr;
 }
 
 std::string checksum_fact(const std::vector<HduSummary>& hdus, Verify verify) {
@@ -237,39 +304,20 @@ FileReport inspect_file(const std::string& path, Verify verify) {
   FileReport report;
   report.path = path;
   report.hdus = list_hdus(path, verify);
-  const auto has = [&](const char* name) {
-    return std::any_of(report.hdus.begin(), report.hdus.end(),
-                       [&](const HduSummary& hdu) { return hdu.name == name; });
-  };
   // The readers need not compare again; of a damaged file they are not asked.
   const bool sound = std::all_of(report.hdus.begin(), report.hdus.end(),
                                  [](const HduSummary& hdu) { return hdu.fault.empty(); });
-  const auto is = [&](const char* kind, Facts (*facts)(const std::string&)) {
-    report.kind = kind;
-    if (sound) report.facts = facts(path);
-  };
-  if (has("BASIS_VECTORS") || has("ARCHETYPES")) {  // templates may have an HDU REDSHIFTS too
-    is(has("ARCHETYPES") ? "archetypes" : "template", template_facts);
-  } else if (has("REDSHIFTS")) {
-    is("redshifts", redshift_facts);
-  } else if (has("FLUX") && has("IVAR")) {
-    is("frame", frame_facts);
-  } else if (has("FLUX") && has("WAVELENGTH")) {
-    is("truth", truth_facts);
-  } else if (has_camera(report.hdus)) {
-    is(has("EXP_FIBERMAP") ? "coadd" : "spectra", spectra_facts);
-  } else if (has("IVAR")) {
-    is("preproc image", preproc_facts);
-  } else if (has("XTRACE") || has("PSF")) {
-    is("PSF", psf_facts);
-  } else {
-    report.kind = "FITS file";
+  FileKind kind = kind_of(report.hdus);
+  const auto facts = facts_of(kind);
+  if (sound && facts != nullptr) report.facts = facts(path);
+  if (sound && kind == FileKind::kOther) {
     try {  // old PSFs have no names; anything else is only listed
-      is("PSF", psf_facts);
+      report.facts = psf_facts(path);
+      kind = FileKind::kPsf;
     } catch (const Error&) {
-      report.kind = "FITS file";
     }
   }
+  report.kind = name_of(kind);
   report.facts.emplace_back("checksums", checksum_fact(report.hdus, verify));
   return report;
 }

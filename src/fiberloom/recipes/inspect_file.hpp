@@ -12,8 +12,7 @@ namespace fiberloom {
 
 struct FileReport {
   std::string path;
-  std::string
-      kind;  ///< "preproc image", "PSF", "frame", "truth", "coadd", "redshifts" ... or "FITS file"
+  std::string kind;  ///< "preproc image", "PSF", "frame" ...: name_of() of its FileKind
   std::vector<HduSummary> hdus;
   std::vector<std::pair<std::string, std::string>> facts;  ///< name, value with unit
 };

@@ -93,6 +93,12 @@ class BadInput(Case):
         path = self.put("psf-noy.fits", psf_bytes(drop=("YTRACE",)))
         self.refused(11, "psf-noy.fits", "YTRACE", psf=path)
 
+    def test_an_image_in_the_place_of_a_psf(self):
+        path = self.put("in-place.fits", self.camera.preproc_bytes())
+        self.refused(12, "in-place.fits", "is no PSF", "'preproc image'", psf=path)
+        self.refused(12, "in-place.fits", "is no PSF", "'preproc image'",
+                     psf=self.put("in-place.fits", self.camera.preproc_bytes(drop=("FIBERMAP",))))
+
     def test_psf_without_a_keyword(self):
         path = self.put("psf-nokey.fits", psf_bytes(drop=("NPIX_X",)))
         self.refused(12, "psf-nokey.fits", "NPIX_X", psf=path)

@@ -134,6 +134,13 @@ class Load(Case):
         self.assert_fails(self.catalogue("load", self.put("psf.fits", frame_bytes(1, 2, 3, "r1").replace(b"FLUX ", b"XLUX "))),
                           11, "neither redshifts")
 
+    def test_a_truth_takes_no_frame_s_place(self):
+        self.load()
+        frames = self.rows("SELECT kind, path FROM frame")
+        truth = self.put("truth-r1-00000042.fits", frame_bytes(42, 20260101, 1001, "r1").replace(b"'IVAR ", b"'XVAR "))
+        self.assert_fails(self.catalogue("load", truth), 11, "neither redshifts nor spectra, a frame", "seems to be of kind 'truth'")
+        self.assertEqual(self.rows("SELECT kind, path FROM frame"), frames)
+
     def test_petals_that_do_not_name_themselves_do_not_replace_each_other(self):
         data = [redrock_bytes(1003, 20260103, targets(first, 20)).replace(b"PETAL   =", b"PETALS  =") for first in (100, 150)]
         files = [self.put(f"redrock-{petal}-1003.fits", one) for petal, one in enumerate(data)]

@@ -140,6 +140,26 @@ class Info(Case):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn(f"{path}: {kind}", result.stdout)
 
+    def test_calibrations_are_no_images_and_no_truth(self):
+        image = lambda name, first=False: fits.image(name, -32, (2, 3), [1.0, 1.0, 0.0] * 2, [("CAMERA", "r0")], first=first)  # noqa: E731
+        wave = fits.image("WAVELENGTH", -64, (3,), [5000.0, 5001.0, 5002.0])
+        parts = image("IVAR") + fits.image("MASK", 32, (2, 3), [0] * 6) + wave
+        stars = image("FLUX", first=True) + wave
+        for name, data, kind, fact in (
+                ("flat", image("FIBERFLAT", True) + parts + fits.image("MEANSPEC", -32, (3,), [1.0] * 3), "fibre flat", "2 of 6"),
+                ("sky", image("SKY", True) + parts, "sky", "2 of 6"),
+                ("fluxcalib", image("FLUXCALIB", True) + parts, "flux calibration", "2 of 6"),
+                ("stdstars", stars + fits.image("FIBERS", 32, (2,), [4, 7]), "standard stars", "stars +2"),
+                ("models", stars + fits.table("METADATA", [("TEFF", "E", "f", None)], [(5e3,), (6e3,)]), "stellar models", "checksums"),
+                ("truth", stars, "truth", "spectra +2"),
+                ("night-truth", stars + image("SKY"), "truth", "spectra +2")):
+            path = self.put(f"{name}.fits", data)
+            result = self.program("info", path)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"{path}: {kind}\n", result.stdout)
+            self.assertRegex(result.stdout, fact)
+            self.assertNotIn("CCD", result.stdout)
+
     def test_a_coadd_is_told_camera_by_camera(self):
         def camera(name, nwave, first=False):
             return (fits.image(f"{name}_WAVELENGTH", -64, (nwave,), [3600.0 + 0.8 * j for j in range(nwave)], first=first)

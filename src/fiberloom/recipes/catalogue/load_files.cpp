@@ -143,7 +143,10 @@ class Loader {
       default:
         throw Error(
             Status::kMissingHdu,
-            path + ": neither redshifts nor spectra, a frame or the quality of an exposure");
+            path +
+                ": neither redshifts nor spectra, a frame or the quality of an exposure; it "
+                "seems to be of kind '" +
+                name_of(file.kind) + "'");
     }
   }
   LoadSummary summary;
