@@ -103,16 +103,44 @@ MaskCounts mask_inputs(FrameInputs& in, const ExtractJob& job, const Observer& o
   return counts;
 }
 
+namespace {
+
+/// FIBER of the PSF's first fibre, where the header says of which spectrograph it is.
+std::optional<std::int64_t> first_fiber_of(const FrameInputs& in) {
+  const auto spectrograph = spectrograph_of(in.preproc.header);
+  if (!spectrograph) return std::nullopt;
+  return kFibersOfSpectrograph * *spectrograph + in.psf->model.fiber_min % kFibersOfSpectrograph;
+}
+
+/// Tables in another order than the fibres lie on the CCD (by TARGETID, as assignments of fibres
+/// are) would give each spectrum another's target, and no number would look wrong.
+void tell_of_other_fibers(const FrameInputs& in, const Observer& observer) {
+  const auto fibers = in.fibermap->integers("FIBER", -1);
+  if (!fibers) return;
+  const auto known = std::find_if(fibers->begin(), fibers->end(), [](auto n) { return n >= 0; });
+  if (known == fibers->end()) return;
+  const std::int64_t first = first_fiber_of(in).value_or(*known - (known - fibers->begin()));
+  for (std::size_t r = 0; r < fibers->size(); ++r) {
+    const std::int64_t expected = first + static_cast<std::int64_t>(r);
+    if ((*fibers)[r] < 0 || (*fibers)[r] == expected) continue;
+    return observer.warn(
+        in.fibermap_path +
+        print(": FIBERMAP: FIBER of row %zu is %lld, that of the PSF's fibre there %lld: rows are "
+              "taken by their place",
+              r, static_cast<long long>((*fibers)[r]), static_cast<long long>(expected)));
+  }
+}
+
+}  // namespace
+
 void keep_own_fibers(FrameInputs& in, const Observer& observer) {
   const auto count = static_cast<std::size_t>(in.psf->model.nfiber());
-  if (!in.fibermap || in.fibermap->rows <= count) return;
+  if (!in.fibermap) return;
+  if (in.fibermap->rows <= count) return tell_of_other_fibers(in, observer);
   const auto fibers = in.fibermap->integers("FIBER", -1);
-  const auto spectrograph = spectrograph_of(in.preproc.header);
-  if (fibers && spectrograph) {
+  if (const auto first_fiber = first_fiber_of(in); fibers && first_fiber) {
     std::vector<std::int64_t> own(count);
-    std::iota(
-        own.begin(), own.end(),
-        kFibersOfSpectrograph * *spectrograph + in.psf->model.fiber_min % kFibersOfSpectrograph);
+    std::iota(own.begin(), own.end(), *first_fiber);
     const auto found = std::search(fibers->begin(), fibers->end(), own.begin(), own.end());
     if (found != fibers->end()) {
       const auto first = static_cast<std::size_t>(found - fibers->begin());

@@ -141,6 +141,24 @@ class Frame(Case):
         self.assertIn("FIBERMAP has 20 rows, the PSF 10 fibres", said)
         self.assertEqual(len(said.splitlines()), 1, said)
 
+    def test_a_fibermap_in_another_order_than_the_fibres_is_told_of(self):
+        def said(fibers, *more):
+            columns = [("TARGETID", "K", "q", None), ("FIBER", "J", "i", None)]
+            path = self.put("order.fits", fits.image("NONE", 8, (1,), [0], first=True)
+                            + fits.table("FIBERMAP", columns, [(1000 + k, f) for k, f in enumerate(fibers)]))
+            result = self.extract("--loglevel", "warn", "-f", path, *more)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return result.stderr
+        own = list(range(NFIBER))
+        self.assertEqual(said(own), "")
+        self.assertEqual(said([own[0], -1, *own[2:]]), "")  # of a fibre that is not known
+        for fibers, row, fiber, expected in ((own[::-1], 0, NFIBER - 1, 0), ([0, 1, 3, 2, *own[4:]], 2, 3, 2),
+                                             ([f + 3 for f in own], 0, 3, 0)):
+            lines = said(fibers).splitlines()
+            self.assertEqual(len(lines), 1, lines)
+            self.assertIn(f"order.fits: FIBERMAP: FIBER of row {row} is {fiber}, that of the PSF's fibre there {expected}", lines[0])
+        self.assertIn("row 0", said([f + 3 for f in own][:5], "-s", "1", "-n", "2"))
+
     def test_model_and_residual_add_up_to_the_image(self):
         model, residual = self.out / "model.fits", self.out / "residual.fits"
         self.extract_ok("-m", model, "--residual", residual)
