@@ -144,7 +144,12 @@ int compare_two_redshifts(const CompareCommand& command, const std::string& othe
                                          a.path);
   }
   put(print("A %s\n%s %s\n", a.path.c_str(), b.is_truth ? "truth" : "B", b.path.c_str()));
-  put(print("%zu targets in both, only in A %zu, only in B %zu\n\n", c.both, c.only_a, c.only_b));
+  put(print("%zu targets in both, only in A %zu, only in B %zu\n", c.both, c.only_a, c.only_b));
+  if (c.repeated_a + c.repeated_b > 0) {
+    put(print("not compared: %zu rows of A, %zu of B with a TARGETID that a row before them has\n",
+              c.repeated_a, c.repeated_b));
+  }
+  put("\n");
   put(print("same SPECTYPE %33zu  %8.3f %%\n", c.same_type, percent(c.same_type, c.both)));
   for (std::size_t t = 0; t < c.nearer.size(); ++t) {
     put(print("  and |velocity| < %6g km/s %17zu  %8.3f %%\n", RedshiftComparison::kThresholds[t],

@@ -42,10 +42,7 @@ RedshiftFile parse_redshifts(const FitsReader& file) {
                      std::string("no column ") + name + " of single numbers");
   }
   if (const auto id = lost_digits(out.redshifts, "TARGETID")) {
-    throw file.error(Status::kCorrupt, hdu,
-                     print("TARGETID has floating-point numbers, which lost digits of %.0f: "
-                           "expected integers",
-                           *id));
+    throw file.error(Status::kCorrupt, hdu, lost_digits_text(*id));
   }
   out.fibermap = find_table(file, "FIBERMAP");
   out.tsnr2 = find_table(file, "TSNR2");

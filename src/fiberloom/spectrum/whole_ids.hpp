@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fiberloom/spectrum/table.hpp"
+#include "loom/base/print.hpp"
 
 namespace fiberloom {
 
@@ -23,6 +24,12 @@ namespace fiberloom {
     if (std::abs(id) >= limit) return id;
   }
   return std::nullopt;
+}
+
+/// What is said of it, behind the name of the table.
+[[nodiscard]] inline std::string lost_digits_text(double id) {
+  return loom::print(
+      "TARGETID has floating-point numbers, which lost digits of %.0f: expected integers", id);
 }
 
 }  // namespace fiberloom

@@ -117,6 +117,25 @@ class Files(Case):
         self.assertEqual((strangers.returncode, strangers.stdout), (13, ""))
         self.assertIn("none of its 5 targets is one of the 2", strangers.stderr)
 
+    def test_rows_that_are_not_compared_are_told_of_and_lost_digits_refused(self):
+        def answers(name, ids, letter="K", code="q"):
+            columns = [("TARGETID", letter, code, None), ("SPECTYPE", "6A", "6s", None), ("Z", "D", "d", None), ("ZWARN", "K", "q", None)]
+            return self.put(name, tiny_fits.image("NONE", 8, (1,), [0], first=True)
+                            + tiny_fits.table("REDSHIFTS", columns, [(t, b"GALAXY", 0.1 * k, 0) for k, t in enumerate(ids)]))
+        first = 39627788403084375
+        once, twice = answers("once.fits", [first, first + 1]), answers("twice.fits", [first, first + 1, first, first])
+        result = self.program("compare", once, twice)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("2 targets in both, only in A 0, only in B 0\nnot compared: 0 rows of A, 2 of B with a TARGETID", result.stdout)
+        self.assertNotIn("not compared", self.program("compare", once, once).stdout)
+        floats = answers("floats.fits", [float(first), float(first + 1)], "D", "d")  # one number
+        for pair in ((floats, once), (once, floats)):
+            result = self.program("compare", *pair)
+            self.assertEqual((result.returncode, result.stdout), (14, ""), result.stderr)
+            self.assertIn("floats.fits: HDU 1 'REDSHIFTS': TARGETID has floating-point numbers, which lost digits of", result.stderr)
+        small = answers("small.fits", [1.0, 2.0], "D", "d")
+        self.assertEqual(self.program("compare", small, small).returncode, 0)
+
     def test_models_are_the_spectra_without_noise(self):
         for method in ("fast", "redrock"):
             self.redshifts("--method", method, "--model", self.out / "model.fits")

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "fiberloom/formats/tables.hpp"
 #include "fiberloom/recipes/redshift/redshift_inputs.hpp"
 #include "fiberloom/redshift/probability.hpp"
+#include "fiberloom/spectrum/whole_ids.hpp"
 #include "loom/fits/fits_reader.hpp"
 
 namespace fiberloom {
@@ -30,6 +32,9 @@ RedshiftAnswers read_answers(const std::string& path, Verify verify) {
     throw Error(Status::kMissingHdu, path + ": neither HDU REDSHIFTS nor TRUTH");
   }
   const RawTable table = file.read_table(*hdu);
+  if (const auto digits = lost_digits(to_table(table), "TARGETID")) {
+    throw file.error(Status::kCorrupt, *hdu, lost_digits_text(*digits));
+  }
   const auto id = table.integers("TARGETID", kNoTarget);
   const auto spectype = table.text_column("SPECTYPE");
   const auto z = table.column("Z");
@@ -52,6 +57,8 @@ RedshiftComparison compare_redshifts(const RedshiftAnswers& a, const RedshiftAns
   for (std::size_t i = 0; i < a.id.size(); ++i) of_a.emplace(a.id[i], i);
   for (std::size_t i = 0; i < b.id.size(); ++i) of_b.emplace(b.id[i], i);
   RedshiftComparison c;
+  c.repeated_a = a.id.size() - of_a.size();
+  c.repeated_b = b.id.size() - of_b.size();
   for (const auto& [id, row] : of_b) c.only_b += !of_a.contains(id);
   const redshift::ProbabilityOptions windows;
   for (std::size_t i = 0; i < a.id.size(); ++i) {

@@ -36,6 +36,7 @@ struct RedshiftDifference {
 struct RedshiftComparison {
   static constexpr std::array<double, 5> kThresholds{0.1, 1, 10, 100, 1000};  ///< km/s
   std::size_t both = 0, only_a = 0, only_b = 0;
+  std::size_t repeated_a = 0, repeated_b = 0;    ///< rows of a TARGETID that a row before them has
   std::size_t same_type = 0;                     ///< of those in both
   std::array<std::size_t, 5> nearer{};           ///< of these: |velocity| below each threshold
   std::size_t sure_a = 0, sure_b = 0, sure = 0;  ///< ZWARN 0 in A, in B, in both

@@ -27,9 +27,7 @@ void require_whole_ids(const Table& fibermap, const std::string& path) {
                 path + ": FIBERMAP: no column TARGETID of numbers, what is called so is none");
   }
   if (const auto id = lost_digits(fibermap, "TARGETID")) {
-    throw Error(Status::kCorrupt, path + print(": FIBERMAP: TARGETID has floating-point numbers, "
-                                               "which lost digits of %.0f: expected integers",
-                                               *id));
+    throw Error(Status::kCorrupt, path + ": FIBERMAP: " + lost_digits_text(*id));
   }
 }
 
