@@ -16,7 +16,6 @@
 #include "fiberloom/recipes/night/job_file.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
-#include "loom/files/output_files.hpp"
 #include "loom/program/rank_options.hpp"
 
 namespace fiberloom::cli {
@@ -299,7 +298,7 @@ void finish_night_options(const Given& given, NightCommand& command) {
   command.job.texts = {{"--json", command.json}, {"--trace", command.trace}};
   std::erase_if(command.job.texts,
                 [](const NamedFile& file) { return file.path.empty() || file.path == "-"; });
-  if (loom::has_ending(request.input, ".toml")) {
+  if (night::is_job_file(request.input)) {
     for (const ExtractOptionRow& row : extract_option_rows()) {
       if (given.has(row.long_name())) request.fixed.insert(std::string("options.") + row.key);
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fiberloom/spectrum/table.hpp"
+#include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
 namespace fiberloom {
@@ -30,6 +31,21 @@ namespace fiberloom {
 [[nodiscard]] inline std::string lost_digits_text(double id) {
   return loom::print(
       "TARGETID has floating-point numbers, which lost digits of %.0f: expected integers", id);
+}
+
+/// Throws kMissingKeyword where a column TARGETID holds texts or lists, of which numbers of rows
+/// would take the place, and kCorrupt where it holds floating-point numbers that have lost digits:
+/// they would be numbers of other targets.
+inline void require_whole_ids(const Table& table, const std::string& path,
+                              const char* name = "FIBERMAP") {
+  if (table.find("TARGETID") != nullptr && !table.integers("TARGETID", 0)) {
+    throw loom::Error(
+        loom::Status::kMissingKeyword,
+        path + ": " + name + ": no column TARGETID of numbers, what is called so is none");
+  }
+  if (const auto id = lost_digits(table, "TARGETID")) {
+    throw loom::Error(loom::Status::kCorrupt, path + ": " + name + ": " + lost_digits_text(*id));
+  }
 }
 
 }  // namespace fiberloom

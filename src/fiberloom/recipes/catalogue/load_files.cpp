@@ -18,6 +18,7 @@
 #include "fiberloom/formats/redshift_file.hpp"
 #include "fiberloom/recipes/catalogue/details_table.hpp"
 #include "fiberloom/recipes/catalogue/group_labels.hpp"
+#include "fiberloom/spectrum/whole_ids.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/median.hpp"
 #include "loom/base/print.hpp"
@@ -130,6 +131,9 @@ class Loader {
       begun_ = Clock::now();
     }
     const FileTables file = read_file_tables(path, job_.verify);
+    // what is of another target in a catalogue, nobody finds again
+    if (file.fibermap) require_whole_ids(*file.fibermap, file.path);
+    if (file.exp_fibermap) require_whole_ids(*file.exp_fibermap, file.path, "EXP_FIBERMAP");
     switch (file.kind) {
       case FileKind::kRedshifts:
         return load_redshifts(file);
@@ -176,9 +180,11 @@ class Loader {
                                    .tsnr2 = std::move(file.tsnr2),
                                    .candidates = std::move(file.candidates),
                                    .locations = beside};
+    if (group.exp_fibermap) require_whole_ids(*group.exp_fibermap, tables.path, "EXP_FIBERMAP");
     if (!group.candidates && !details.empty() && can_read_details()) {
       group.candidates = details_table(details, *group.redshifts.integers("TARGETID", kNoTarget));
     }
+    if (group.candidates) require_whole_ids(*group.candidates, tables.path, "CANDIDATES");
     tell_strangers(group);
     summary.redshifts += catalogue_.put(group);
     ++summary.groups;

@@ -19,6 +19,7 @@
 #include "fiberloom/recipes/version.hpp"
 #include "fiberloom/spectrum/same_wave.hpp"
 #include "fiberloom/spectrum/scores.hpp"
+#include "fiberloom/spectrum/whole_ids.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -75,6 +76,7 @@ const Table& fibermap_of(const SpectraFile& file) {
 
 /// What a file's spectra are exposures of, or are made of.
 const Table& exposures_of(const SpectraFile& file) {
+  if (file.exp_fibermap) require_whole_ids(*file.exp_fibermap, file.path, "EXP_FIBERMAP");
   const bool coadd = file.exp_fibermap && file.exp_fibermap->column("TARGETID");
   return coadd ? *file.exp_fibermap : *file.fibermap;
 }

@@ -317,6 +317,8 @@ FrameName parse_frame_name(const std::string& file_name) {
   return parsed;
 }
 
+bool is_job_file(const std::string& path) { return loom::has_ending(path, ".toml"); }
+
 std::vector<FrameTask> find_frames(const FrameRequest& request) {
   TaskMaker maker(request);
   if (!request.input.empty()) {

@@ -63,4 +63,7 @@ struct FrameName {
 };
 [[nodiscard]] FrameName parse_frame_name(const std::string& file_name);
 
+/// Is an input of this name a job file (.toml), no list of images?
+[[nodiscard]] bool is_job_file(const std::string& path);
+
 }  // namespace fiberloom::night

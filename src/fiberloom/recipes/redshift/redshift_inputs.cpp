@@ -18,6 +18,7 @@
 #include "fiberloom/redshift/candidate.hpp"
 #include "fiberloom/spectrum/gaussian_resolution.hpp"
 #include "fiberloom/spectrum/same_wave.hpp"
+#include "fiberloom/spectrum/whole_ids.hpp"
 #include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
@@ -73,6 +74,7 @@ void RedshiftInputs::open_files(const RedshiftJob& job, const Observer& observer
     SpectraReader& file = files_.emplace_back(input.path, job.verify, and_mask);
     name_targets(input, file);
     if (file.fibermap) require_whole_ids(*file.fibermap, file.path());
+    if (file.exp_fibermap) require_whole_ids(*file.exp_fibermap, file.path(), "EXP_FIBERMAP");
     if (!file.has_own_waves()) continue;
     group_ = 1;
     if (job.model.empty()) continue;

@@ -82,7 +82,7 @@ std::vector<Found> find_files(const RedshiftJob& job) {
 
 /// What the results of a file are called after: "0-80613-thru20210324" of a coadd's.
 std::string rest_of(const std::string& path) {
-  const std::string stem = loom::fits::without_fits_ending(fs::path(path).filename().string());
+  const std::string stem = stem_of(path);
   for (const std::string_view prefix : {"coadd-", "spectra-"}) {
     if (stem.starts_with(prefix)) return stem.substr(prefix.size());
   }
@@ -114,6 +114,10 @@ BatchJob batch_job(const SurveyJob& job, std::shared_ptr<RedshiftKind> kind) {
 }
 
 }  // namespace
+
+std::string stem_of(const std::string& path) {
+  return loom::fits::without_fits_ending(fs::path(path).filename().string());
+}
 
 /// "cframe-b3-00000011" -> "cframe-3-00000011", which the cameras of an exposure share; nothing for
 /// what is no name of a frame.

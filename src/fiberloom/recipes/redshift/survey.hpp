@@ -32,6 +32,10 @@ struct SurveyJob {
 /// kNotFound, kUsage where two files would have the same output.
 [[nodiscard]] std::vector<Task> find_tasks(const RedshiftJob& job);
 
+/// "coadd-0-80613" of "in/coadd-0-80613.fits.gz": files that belong together share what follows the
+/// first word.
+[[nodiscard]] std::string stem_of(const std::string& path);
+
 [[nodiscard]] RunFolder run_folder(const SurveyJob& job);
 /// The ledger's table "redshifts".
 [[nodiscard]] LedgerShape ledger_shape();

@@ -10,25 +10,12 @@
 
 #include "fiberloom/calibrate/usable.hpp"
 #include "fiberloom/redshift/candidate.hpp"
-#include "fiberloom/spectrum/whole_ids.hpp"
-#include "loom/base/error.hpp"
-#include "loom/base/print.hpp"
 
 namespace fiberloom {
 
 void forget_cards(Table& table) {
   table.described = 0;
   table.descriptions.clear();
-}
-
-void require_whole_ids(const Table& fibermap, const std::string& path) {
-  if (fibermap.find("TARGETID") != nullptr && !fibermap.integers("TARGETID", 0)) {
-    throw Error(Status::kMissingKeyword,
-                path + ": FIBERMAP: no column TARGETID of numbers, what is called so is none");
-  }
-  if (const auto id = lost_digits(fibermap, "TARGETID")) {
-    throw Error(Status::kCorrupt, path + ": FIBERMAP: " + lost_digits_text(*id));
-  }
 }
 
 std::vector<std::uint32_t> zwarn_of(const Table& fibermap) {

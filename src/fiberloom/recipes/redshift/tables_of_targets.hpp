@@ -15,11 +15,6 @@
 
 namespace fiberloom {
 
-/// Throws kMissingKeyword where a column TARGETID holds texts or lists, of which numbers of rows
-/// would take the place, and kCorrupt where it holds floating-point numbers that have lost digits:
-/// they would be numbers of other targets.
-void require_whole_ids(const Table& fibermap, const std::string& path);
-
 /// What COADD_FIBERSTATUS (or FIBERSTATUS) and OBJTYPE of each row say, as bits of ZWARN; none
 /// where a column is missing. NODATA: nothing was found there, whatever the fit says.
 [[nodiscard]] std::vector<std::uint32_t> zwarn_of(const Table& fibermap);

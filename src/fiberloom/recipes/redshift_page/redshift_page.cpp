@@ -10,6 +10,7 @@
 
 #include "fiberloom/recipes/page_texts.hpp"
 #include "fiberloom/recipes/redshift/find_redshifts.hpp"
+#include "fiberloom/recipes/redshift/survey.hpp"
 #include "fiberloom/recipes/redshift_page/page_columns.hpp"
 #include "fiberloom/recipes/redshift_page/row_filter.hpp"
 #include "fiberloom/recipes/redshift_page/target_source.hpp"
@@ -22,7 +23,6 @@
 #include "fiberloom/templates/template_file.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
-#include "loom/fits/fits_name.hpp"
 #include "loom/hdf5/hdf5.hpp"
 #include "loom/page/embedded.hpp"
 #include "loom/page/page.hpp"
@@ -46,7 +46,7 @@ std::string beside(const std::string& path, const std::vector<std::string>& name
 
 /// "4-80613" of "redrock-4-80613.fits.gz"; empty where a name says nothing.
 std::string rest_of(const std::string& path) {
-  const std::string name = loom::fits::without_fits_ending(name_of(path));
+  const std::string name = survey::stem_of(path);
   constexpr std::string_view kStart = "redrock-";
   return name.starts_with(kStart) ? name.substr(kStart.size()) : std::string();
 }
