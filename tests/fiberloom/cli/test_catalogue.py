@@ -134,30 +134,6 @@ class Load(Case):
         self.assert_fails(self.catalogue("load", self.put("psf.fits", frame_bytes(1, 2, 3, "r1").replace(b"FLUX ", b"XLUX "))),
                           11, "neither redshifts")
 
-    def test_numbers_of_targets_that_lost_digits_are_refused(self):
-        """Two targets that a table in floating-point numbers has as one."""
-        first = 39627788403084375
-        for name in ("FIBERMAP", "EXP_FIBERMAP", "CANDIDATES"):
-            columns = lambda t: [("TARGETID", "D", "d", None) if t == name else ("TARGETID", "K", "q", None)]  # noqa: E731
-            rows = [("SPECTYPE", "6A", "6s", None), ("Z", "D", "d", None), ("ZWARN", "K", "q", None)]
-            data = tiny_fits.header([("SIMPLE", True), ("BITPIX", 8), ("NAXIS", 0), ("EXTEND", True), ("TILEID", 7), ("PETAL", 0)])
-            data += tiny_fits.table("REDSHIFTS", columns("") + rows, [(first + k, b"GALAXY", 0.1, 0) for k in range(2)])
-            for table in ("FIBERMAP", "EXP_FIBERMAP"):
-                number = float if table == name else int
-                data += tiny_fits.table(table, columns(table), [(number(first + k),) for k in range(2)])
-            number = float if name == "CANDIDATES" else int
-            data += tiny_fits.table("CANDIDATES", columns("CANDIDATES") + rows, [(number(first + k), b"GALAXY", 0.1, 0) for k in range(2)])
-            self.assert_fails(self.catalogue("load", self.put(f"redrock-{name}.fits", data)), 14, f"redrock-{name}.fits: {name}: ",
-                              "lost digits of 396277884030843")
-        self.assertEqual(self.rows("SELECT count(*) AS n FROM redshift")[0]["n"], 0)
-
-    def test_a_truth_takes_no_frame_s_place(self):
-        self.load()
-        frames = self.rows("SELECT kind, path FROM frame")
-        truth = self.put("truth-r1-00000042.fits", frame_bytes(42, 20260101, 1001, "r1").replace(b"'IVAR ", b"'XVAR "))
-        self.assert_fails(self.catalogue("load", truth), 11, "neither redshifts nor spectra, a frame", "seems to be of kind 'truth'")
-        self.assertEqual(self.rows("SELECT kind, path FROM frame"), frames)
-
     def test_petals_that_do_not_name_themselves_do_not_replace_each_other(self):
         data = [redrock_bytes(1003, 20260103, targets(first, 20)).replace(b"PETAL   =", b"PETALS  =") for first in (100, 150)]
         files = [self.put(f"redrock-{petal}-1003.fits", one) for petal, one in enumerate(data)]

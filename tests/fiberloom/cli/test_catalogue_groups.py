@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What files of one group do to each other when `catalogue load` meets them together."""
+"""What files of one group do to each other when `catalogue load` meets them together, and files that would spoil others' rows."""
 import struct
 import unittest
 
 import tiny_fits
-from small_catalogue import Server, redrock_bytes, targets
+from small_catalogue import Server, frame_bytes, redrock_bytes, targets
 from test_catalogue import Case
 
 
@@ -81,6 +81,32 @@ class Groups(Case):
                 self.skipTest("this build has no PostgreSQL")
             self.assertEqual([self.rows("--from", name, "--columns", "*", db=url) for name in ("zpix", "redshift", "spgroup")], wanted)
             self.assertEqual(self.rows("--from", "zpix", "--limit", 2, db=url), self.rows("--from", "zpix", "--limit", 2))
+
+
+class Refused(Case):
+    def test_numbers_of_targets_that_lost_digits_are_refused(self):
+        """Two targets that a table in floating-point numbers has as one."""
+        first = 39627788403084375
+        for name in ("FIBERMAP", "EXP_FIBERMAP", "CANDIDATES"):
+            columns = lambda t: [("TARGETID", "D", "d", None) if t == name else ("TARGETID", "K", "q", None)]  # noqa: E731
+            rows = [("SPECTYPE", "6A", "6s", None), ("Z", "D", "d", None), ("ZWARN", "K", "q", None)]
+            data = tiny_fits.header([("SIMPLE", True), ("BITPIX", 8), ("NAXIS", 0), ("EXTEND", True), ("TILEID", 7), ("PETAL", 0)])
+            data += tiny_fits.table("REDSHIFTS", columns("") + rows, [(first + k, b"GALAXY", 0.1, 0) for k in range(2)])
+            for table in ("FIBERMAP", "EXP_FIBERMAP"):
+                number = float if table == name else int
+                data += tiny_fits.table(table, columns(table), [(number(first + k),) for k in range(2)])
+            number = float if name == "CANDIDATES" else int
+            data += tiny_fits.table("CANDIDATES", columns("CANDIDATES") + rows, [(number(first + k), b"GALAXY", 0.1, 0) for k in range(2)])
+            self.assert_fails(self.catalogue("load", self.put(f"redrock-{name}.fits", data)), 14, f"redrock-{name}.fits: {name}: ",
+                              "lost digits of 396277884030843")
+        self.assertEqual(self.rows("SELECT count(*) AS n FROM redshift")[0]["n"], 0)
+
+    def test_a_truth_takes_no_frame_s_place(self):
+        self.load()
+        frames = self.rows("SELECT kind, path FROM frame")
+        truth = self.put("truth-r1-00000042.fits", frame_bytes(42, 20260101, 1001, "r1").replace(b"'IVAR ", b"'XVAR "))
+        self.assert_fails(self.catalogue("load", truth), 11, "neither redshifts nor spectra, a frame", "seems to be of kind 'truth'")
+        self.assertEqual(self.rows("SELECT kind, path FROM frame"), frames)
 
 
 if __name__ == "__main__":
