@@ -18,6 +18,7 @@
 #include "loom/batch/normal_path.hpp"
 #include "loom/files/files_below.hpp"
 #include "loom/files/input_file.hpp"
+#include "loom/files/output_files.hpp"
 #include "loom/fits/fits_name.hpp"
 
 namespace fiberloom::night {
