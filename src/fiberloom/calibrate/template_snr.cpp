@@ -8,6 +8,7 @@
 #include "fiberloom/calibrate/fiber_acceptance.hpp"
 #include "fiberloom/calibrate/medians.hpp"
 #include "fiberloom/calibrate/photometry.hpp"
+#include "fiberloom/spectrum/same_wave.hpp"
 
 namespace fiberloom::calibrate {
 namespace {
@@ -225,12 +226,7 @@ double own_light(const std::string& kind) {
 constexpr double kOfNanomaggie = 1e-9 * 3631e-23 * 2.99792458e18 * 1e17;
 
 std::vector<double> on_grid(const SnrTemplate& t, std::span<const double> wave) {
-  constexpr double kSame = 1e-5;  // of a wavelength: not worth a straight line
-  bool same = t.wave.size() == wave.size();
-  for (std::size_t i = 0; same && i < wave.size(); ++i) {
-    same = std::abs(wave[i] - t.wave[i]) <= kSame * t.wave[i];
-  }
-  if (same) return t.light;
+  if (same_grid(t.wave, wave)) return t.light;
   std::vector<double> out;
   for (const double w : wave) out.push_back(interpolate(t.wave, t.light, w));
   return out;
