@@ -342,4 +342,14 @@ void Catalogue::put(const QualityRecord& quality) {
   });
 }
 
+void Catalogue::put_effective_time(std::int64_t expid, double seconds) {
+  whole([&] {
+    connection_->merge("exposure", std::vector<std::string>{"expid", "efftime_spec"}, 1, 1,
+                       [&](std::size_t, std::span<Value> out) {
+                         out[0] = expid;
+                         out[1] = seconds;
+                       });
+  });
+}
+
 }  // namespace fiberloom::catalogue

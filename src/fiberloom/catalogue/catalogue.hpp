@@ -97,6 +97,8 @@ class Catalogue {
   void put(const SpectraGroup& group);
   void put(const FrameRecord& frame);
   void put(const QualityRecord& quality);
+  /// Effective seconds of an exposure, as its quality has them.
+  void put_effective_time(std::int64_t expid, double seconds);
 
  private:
   std::int64_t group_id(const GroupLabels& labels);

@@ -161,6 +161,10 @@ TEST_P(CatalogueTest, FramesExposuresAndTilesComeFromHeaders) {
   catalogue_->put(QualityRecord{42, "cframe", "r1", 1, {{"MEDIAN_SNR", 2.5}}});
   catalogue_->put(QualityRecord{42, "cframe", "r1", 1, {{"MEDIAN_SNR", 3.5}}});
   EXPECT_EQ(rows("SELECT name, value FROM quality"), (Rows{{"MEDIAN_SNR", 3.5}}));
+  catalogue_->put_effective_time(42, 870.5);
+  catalogue_->put(frame);  // which does not know it
+  EXPECT_EQ(rows("SELECT expid, night, efftime_spec FROM exposure"),
+            (Rows{{std::int64_t{42}, std::int64_t{20210324}, 870.5}}));
 }
 
 TEST_P(CatalogueTest, AConeFindsWhatADistanceDoesNearestFirst) {

@@ -285,8 +285,17 @@ class Depth(Folders):
                 self.assertAlmostEqual(petals[f"TSNR2_{kind.upper()}_R"][0] / middle, 1, delta=1e-6)
                 self.assertAlmostEqual(petals["EFFTIME_SPEC"][0] / (middle * model.SECONDS[kind]), 1, delta=1e-6)
                 self.assertIn("spectrograph 0: %.1f effective seconds" % (middle * model.SECONDS[kind]), result.stderr)
+                effective = fits.by_name(self.out / "qa.fits")["FIBERQA"].cards["EFFTIME"]
+                self.assertAlmostEqual(effective / petals["EFFTIME_SPEC"][0], 1, delta=1e-6)
                 told = json.loads((self.out / "qa.json").read_text())["result"]["petals"]["0"]
                 self.assertAlmostEqual(told["median_effective_s"] / (middle * model.SECONDS[kind]), 1, delta=1e-12)
+        database = self.out / "catalogue.sqlite"
+        frame = self.out / "cframe.fits"
+        self.assertEqual(self.program("catalogue", "load", frame, self.out / "qa.fits", "--db", database, "-q").returncode, 0)
+        asked = self.program("catalogue", "query", "--db", database, "SELECT expid, efftime_spec FROM exposure", "--format", "json")
+        (row,) = json.loads(asked.stdout)
+        self.assertEqual(row["expid"], 11)
+        self.assertAlmostEqual(row["efftime_spec"] / effective, 1, delta=1e-12)
         result, fibers, petals = self.quality()
         self.assertNotIn("EFFTIME_SPEC", fibers)
         self.assertIn("TSNR2_ELG_R", petals)

@@ -280,6 +280,8 @@ class Loader {
       }
       catalogue_.put(record);
     }
+    if (const auto seconds = tables.header.number("EFFTIME"))
+      catalogue_.put_effective_time(*expid, *seconds);
     ++summary.exposures;
   }
 

@@ -273,6 +273,18 @@ Table petal_rows(const std::map<int, ExposureQa>& all, const std::map<int, Petal
   return out;
 }
 
+/// Medians of the spectrographs that have a good fibre, on average; 0 where none has one.
+std::optional<double> mean_seconds(const QualitySummary& of) {
+  double sum = 0, count = 0;
+  for (const auto& [number, depth] : of.depths) {
+    if (depth.seconds.empty()) return std::nullopt;
+    if (of.petals.at(number).good_fibers == 0) continue;
+    std::vector<double> seconds = depth.seconds;
+    sum += median_of(seconds), ++count;
+  }
+  return count > 0 ? sum / count : 0;
+}
+
 }  // namespace
 
 QualitySummary judge_exposure(const CalibrationJob& job, const Observer& observer) {
@@ -303,6 +315,9 @@ QualitySummary judge_exposure(const CalibrationJob& job, const Observer& observe
   }
   file.header.set("NGOODFIB", static_cast<std::int64_t>(out.good_fibers));
   file.header.set("NGOODPET", static_cast<std::int64_t>(out.good_petals));
+  if (const auto seconds = mean_seconds(out)) {
+    file.header.set("EFFTIME", *seconds, "[s] effective exposure time");
+  }
   file.fibers = fibers.size() == 1 ? std::move(fibers.front()) : stack(fibers);
   columns.tell({&file.fibers}, observer);
   file.petals = petal_rows(out.petals, out.depths);
