@@ -143,7 +143,8 @@ std::optional<std::vector<double>> psf_to_fiber_flux(const Table& fibermap, cons
     const double now = extended ? caught_of_disk(a, radius, sigma, offset) : point;
     const double there =
         extended ? caught_of_disk(a, radius, nominal, 0) : caught_of_point(a, nominal, 0);
-    out.push_back(now > kLeastShare ? point * norm * there / now : 0);
+    const double factor = point * norm * there / now;  // tables may say anything
+    out.push_back(now > kLeastShare && std::isfinite(factor) ? factor : 0);
   }
   return out;
 }

@@ -9,6 +9,8 @@
 #include "fiberloom/calibrate/medians.hpp"
 #include "fiberloom/calibrate/photometry.hpp"
 #include "fiberloom/spectrum/same_wave.hpp"
+#include "loom/base/error.hpp"
+#include "loom/base/print.hpp"
 
 namespace fiberloom::calibrate {
 namespace {
@@ -297,7 +299,13 @@ Depth depth_of(const DepthInputs& in, std::span<const SnrTemplate> templates) {
         for (std::size_t i = 0; i < n; ++i) sum += weight[i] * squares[k][i];
         const auto share = caught.find(templates[k].kind);
         const double factor = share == caught.end() ? 1 : share->second[s];
-        out.snr2[templates[k].kind][s] = sum * factor * factor;
+        const double snr2 = sum * factor * factor;
+        if (!std::isfinite(snr2)) {
+          throw Error(Status::kNumerical, print("TSNR2 of %s of spectrum %zu is no number: what a "
+                                                "fibre catches, or the template, makes none",
+                                                templates[k].kind.c_str(), s));
+        }
+        out.snr2[templates[k].kind][s] = snr2;
       }
     }
   }

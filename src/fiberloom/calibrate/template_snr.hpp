@@ -46,7 +46,7 @@ struct Depth {
   bool scale_was_raised = false;  ///< they asked for less than 0.8, which noise of the sky may do
   std::map<std::string, std::vector<double>> snr2;  ///< by kind [nspec]
 };
-/// O(nspec nwave kinds).
+/// O(nspec nwave kinds). Throws kNumerical where the tables make what is no number.
 [[nodiscard]] Depth depth_of(const DepthInputs& in, std::span<const SnrTemplate> templates);
 
 }  // namespace fiberloom::calibrate

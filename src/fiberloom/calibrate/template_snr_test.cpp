@@ -7,6 +7,8 @@
 
 #include <cmath>
 
+#include "loom/base/test_status.hpp"
+
 namespace fiberloom::calibrate {
 namespace {
 
@@ -129,6 +131,24 @@ TEST(Depth, OfBrightTargetsCountsTheirOwnLight) {
     }
     EXPECT_NEAR(depth.snr2.at(kind)[0], sum, 1e-5 * sum) << kind;
   }
+}
+
+TEST(Depth, IsANumberOrAnError) {
+  FlatCamera camera;
+  const std::vector<double> middle(kFourFibers, 0.0);
+  camera.raw.fibermap->add("FIBER_X", middle).add("FIBER_Y", middle);
+  camera.plane.acceptance = {{20, 40},
+                             {0, 50},
+                             {0.2, 2},
+                             std::vector<double>(4, 0.5),
+                             std::vector<double>(8, 0.0),
+                             std::vector<double>(8, 0.25)};
+  camera.plane.radius = {0, 100};
+  camera.plane.radial = camera.plane.azimuth = {70, 70};
+  camera.plane.fiber_um = 107, camera.plane.fiber_as = 1.52;
+  EXPECT_GT(camera.depth({camera.light("lrg", 1)}).snr2.at("lrg")[0], 0);
+  EXPECT_EQ(loom::test::status_of([&] { (void)camera.depth({camera.light("elg", 1)}); }),
+            Status::kNumerical);  // no disc is caught anywhere
 }
 
 TEST(Depth, TakesTemplatesOnOtherGridsOnStraightLines) {

@@ -242,6 +242,7 @@ void finish_chain(const Given& given, NightCommand& c) {
     throw Error(Status::kUsage, "night: --catalogue is for --until catalogue or --only catalogue");
   }
   c.chain.writes = !c.dry_run;
+  c.chain.desimodel_asked = !c.chain.desimodel.empty();
   if (c.is_chain()) c.chain.desimodel = find_desimodel(c.chain.desimodel);
   if (c.is_chain() && c.rebuild) {
     throw Error(Status::kUsage, "night: --rebuild-ledger does nothing else: without --until");

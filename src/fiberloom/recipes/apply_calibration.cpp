@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The recipe of `fiberloom calibrate`: what calibrates a frame, applied to it.
 #include <algorithm>
+#include <cmath>
 
 #include "fiberloom/calibrate/flux_calibration.hpp"
 #include "fiberloom/recipes/calibration_steps.hpp"
@@ -76,8 +77,9 @@ std::vector<std::pair<std::string, double>> median_tsnr2(const FrameFile& frame)
   std::vector<std::pair<std::string, double>> out;
   for (const Column& column : frame.scores ? frame.scores->columns : std::vector<Column>()) {
     if (!column.name.starts_with("TSNR2_")) continue;
-    auto values = frame.scores->column(column.name);
-    if (values && !values->empty()) out.emplace_back(column.name, loom::median_of(*values));
+    auto values = frame.scores->column(column.name).value_or(std::vector<double>());
+    std::erase_if(values, [](double v) { return !std::isfinite(v); });  // it may have come so
+    if (!values.empty()) out.emplace_back(column.name, loom::median_of(values));
   }
   return out;
 }

@@ -37,9 +37,8 @@ std::optional<Amplifier> parse_section(const std::string& text, double noise) {
     if (error != std::errc()) return std::nullopt;
     at = next;
   }
-  const auto from = [](long v) { return static_cast<double>(v - 1); };
-  const auto to = [](long v) { return static_cast<double>(v); };
-  return Amplifier{from(value[0]), to(value[1]), from(value[2]), to(value[3]), noise};
+  const auto to = [&](int i) { return static_cast<double>(value[i]); };
+  return Amplifier{to(0) - 1, to(1), to(2) - 1, to(3), noise};
 }
 
 std::vector<Amplifier> amplifiers_of(const std::string& path, const HeaderCards& header) {
@@ -158,10 +157,11 @@ void add_depth(FrameFile& frame, const DepthSteps& steps, const std::string& des
                                   camera.c_str(), area.pixels.rows(), fiber));
   }
   const Array2D<double> noise = read_noise_of(frame, fibers, job);
-  const calibrate::Depth depth =
-      calibrate::depth_of({steps.raw, frame, steps.flat, steps.sky, steps.flux, noise, area, fibers,
-                           plane, shares_of(frame.header)},
-                          templates);
+  const calibrate::Depth depth = calibration::about(desimodel, [&] {
+    return calibrate::depth_of({steps.raw, frame, steps.flat, steps.sky, steps.flux, noise, area,
+                                fibers, plane, shares_of(frame.header)},
+                               templates);
+  });
   if (depth.scale_was_raised) {
     observer.warn(
         print("%s: the sky fibres' errors ask for less read noise than there is; "

@@ -377,6 +377,12 @@ class Steps(Chain):
         subprocess.run([PROGRAM, *map(str, self.command("-q", *self.few, "--json", path, until="redshift"))], check=True, env=environment)
         counts = json.loads(path.read_text())["counts"]
         self.assertEqual(counts["up_to_date"], counts["tasks"], "the variable says the same")
+        other = small_desimodel.write(self.work / "other", ("b0",))  # of the environment, and without what r0 needs
+        (self.out / NIGHT / "00000004" / "cframe-r0-00000004.fits").unlink()
+        subprocess.run([PROGRAM, *map(str, self.command("-q", *self.few, "--json", path, until="calibrate"))], check=True,
+                       env={**CLEAN, "DESIMODEL": str(other)})
+        self.assertEqual(json.loads(path.read_text())["counts"]["failed"], 0)
+        self.night("-q", *asked, until="calibrate")
         noise = model / "data/specpsf/nea/masternea_r0.fits"
         noise.write_bytes(noise.read_bytes() + bytes(2880))
         states = {t["name"]: t["state"] for t in self.summary(*asked, until="calibrate")["tasks"]}

@@ -26,13 +26,14 @@ struct ChainRequest {
                       ///< take the place of the night's own; empty: none
   std::string stars;  ///< folder of stdstars-PETAL-EXPID.fits; empty: they are fitted
   std::string models, passbands;  ///< of standard stars, as `stdstars` takes them
-  std::string averages;    ///< folder of fluxcalib-CAM-*.fits that are scaled where stars are too
-                           ///< faint; empty: none
-  std::string desimodel;   ///< folder: depth, and what fibres lose of light; empty: neither
-  std::string catalogue;   ///< path or URL of a database; empty: OUT/catalogue.sqlite
-  bool writes = true;      ///< not where only the tree is shown
-  RedshiftJob redshift;    ///< templates; its paths of spectra are not used
-  AllStepOptions options;  ///< of the steps, beside those of frames
+  std::string averages;   ///< folder of fluxcalib-CAM-*.fits that are scaled where stars are too
+                          ///< faint; empty: none
+  std::string desimodel;  ///< folder: depth, and what fibres lose of light; empty: neither
+  bool desimodel_asked = false;  ///< by name; else it is $DESIMODEL, and what it lacks a warning
+  std::string catalogue;         ///< path or URL of a database; empty: OUT/catalogue.sqlite
+  bool writes = true;            ///< not where only the tree is shown
+  RedshiftJob redshift;          ///< templates; its paths of spectra are not used
+  AllStepOptions options;        ///< of the steps, beside those of frames
 };
 
 /// The database of the last step, a URL or an absolute path.

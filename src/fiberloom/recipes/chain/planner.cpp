@@ -239,9 +239,9 @@ class Planner {
   /// What desimodel knows of the frame's camera, where there is one.
   bool add_model(const Frame& f, StepWork& work, std::vector<std::string>& inputs) const {
     if (request_.desimodel.empty()) return false;
-    work.desimodel = absolute(request_.desimodel);
-    for (std::string& path : model_files(work.desimodel, f.camera()))
-      inputs.push_back(std::move(path));
+    const std::string folder = absolute(request_.desimodel);
+    if (request_.desimodel_asked) work.desimodel = folder;
+    for (std::string& path : model_files(folder, f.camera())) inputs.push_back(std::move(path));
     return true;
   }
 
@@ -289,7 +289,7 @@ class Planner {
         stars.insert(places_.stars(*f));
       }
       work.star_files.assign(stars.begin(), stars.end());
-      work.desimodel = absolute(request_.desimodel);
+      if (request_.desimodel_asked) work.desimodel = absolute(request_.desimodel);
       const std::vector<std::string> inputs = work.frames;
       work.output = places_.quality(first);
       add(std::move(work), "qa-" + first.number, "all", first, inputs,
