@@ -91,8 +91,8 @@ std::string read_text(const std::string& path, std::size_t max_bytes) {
       step *= 2;
       continue;
     }
-    constexpr std::string_view kMark = "\xEF\xBB\xBF";  // that it is UTF-8: no part of the text
-    if (out.starts_with(kMark)) out.erase(0, kMark.size());
+    constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";  // that it is UTF-8: no part of the text
+    if (out.starts_with(kUtf8Mark)) out.erase(0, kUtf8Mark.size());
     return out;
   }
 }
