@@ -14,6 +14,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+import small_desimodel  # noqa: E402
 import tiny_fits as fits  # noqa: E402
 
 FIBERLOOM = os.environ["FIBERLOOM_PROGRAM"]
@@ -30,7 +31,9 @@ class Desispec(unittest.TestCase):
         raw, out = cls.folder / "raw", cls.folder / "out"
         cls.ours("simulate", "--night", "-o", raw, "--lamps", 1, "--tiles", 1, "--exposures", 2, "--cameras", ",".join(CAMERAS),
                  "--nspec", NSPEC)
-        cls.ours("night", raw, "-o", out, "--until", "coadd", "--starmodels", raw / "starmodels.fits", "--filters", raw / "filters")
+        model = small_desimodel.write(cls.folder / "desimodel", CAMERAS)
+        cls.ours("night", raw, "-o", out, "--until", "coadd", "--starmodels", raw / "starmodels.fits", "--filters", raw / "filters",
+                 "--desimodel", model)
         cls.lamp, cls.first, cls.second = sorted(path for path in (out / "20200101").iterdir() if path.is_dir())
         cls.models = raw / "starmodels.fits"
         cls.coadd = next(out.rglob("coadd-*.fits"))
