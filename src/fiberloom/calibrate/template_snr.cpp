@@ -224,6 +224,20 @@ double own_light(const std::string& kind) {
   return 0;
 }
 
+std::vector<Group> groups_of(std::span<const SnrTemplate> templates) {
+  std::vector<Group> groups;
+  for (std::size_t k = 0; k < templates.size(); ++k) {
+    const std::string& kind = templates[k].kind;
+    const double own = own_light(kind);
+    const bool dusty = kind != "backup" && kind != "gpbbackup";
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const Group& g) { return g.has(own, dusty); });
+    if (group == groups.end()) group = groups.insert(groups.end(), {own, dusty, {}});
+    group->kinds.push_back(k);
+  }
+  return groups;
+}
+
 /// Of one nanomaggie at 1 Angstrom, 1e-17 erg/(s cm2 Angstrom); falls with wavelength squared.
 constexpr double kOfNanomaggie = 1e-9 * 3631e-23 * 2.99792458e18 * 1e17;
 
@@ -261,18 +275,11 @@ Depth depth_of(const DepthInputs& in, std::span<const SnrTemplate> templates) {
   const std::optional<Table>& fibermap = in.raw.fibermap;
   const Caught caught = fibermap ? caught_light(*fibermap, in.plane, in.shares) : Caught();
   const auto ebv = fibermap ? fibermap->column("EBV") : std::nullopt;
+  const std::vector<Group> groups = groups_of(templates);
   std::vector<std::vector<double>> squares;  // of the templates
-  std::vector<Group> groups;
-  for (std::size_t k = 0; k < templates.size(); ++k) {
-    const SnrTemplate& t = templates[k];
+  for (const SnrTemplate& t : templates) {
     squares.push_back(on_grid(t, wave));
     for (double& v : squares.back()) v *= v;
-    const double own = own_light(t.kind);
-    const bool dusty = t.kind != "backup" && t.kind != "gpbbackup";
-    auto group = std::find_if(groups.begin(), groups.end(),
-                              [&](const Group& g) { return g.has(own, dusty); });
-    if (group == groups.end()) group = groups.insert(groups.end(), {own, dusty, {}});
-    group->kinds.push_back(k);
     out.snr2[t.kind].assign(nspec, 0.0);
   }
   std::vector<double> dust = dust_transmission(wave, 1);
