@@ -2,6 +2,7 @@
 #include "fiberloom/calibrate/fiber_acceptance.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "fiberloom/calibrate/medians.hpp"
@@ -69,12 +70,13 @@ double sigma_of_share(const FiberAcceptance& a, double share_of_point) {
 }
 
 double plate_scale(const FocalPlane& plane, double x_mm, double y_mm) {
-  std::vector<double> squares, scales;
-  for (std::size_t i = 0; i < plane.radius.size(); ++i) {
-    squares.push_back(plane.radius[i] * plane.radius[i]);
-    scales.push_back(std::sqrt(plane.radial[i] * plane.azimuth[i]));
-  }
-  return interpolate(squares, scales, x_mm * x_mm + y_mm * y_mm);
+  const double r2 = x_mm * x_mm + y_mm * y_mm;
+  const auto square = [&](std::size_t i) { return plane.radius[i] * plane.radius[i]; };
+  const auto scale = [&](std::size_t i) { return std::sqrt(plane.radial[i] * plane.azimuth[i]); };
+  std::size_t k = 0;  // of the two nodes about it the first
+  while (k + 2 < plane.radius.size() && square(k + 1) <= r2) ++k;
+  if (plane.radius.size() < 2) return scale(0);
+  return interpolate(std::array{square(k), square(k + 1)}, std::array{scale(k), scale(k + 1)}, r2);
 }
 
 std::optional<FiberPlaces> fiber_places(const Table& fibermap) {

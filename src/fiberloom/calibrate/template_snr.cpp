@@ -179,25 +179,27 @@ Caught caught_light(const Table& fibermap, const FocalPlane& plane, const GuideS
   mean_point /= static_cast<double>(fibermap.rows);
   mean_usual /= static_cast<double>(fibermap.rows);
   constexpr double kOnTarget = 0.01;  // with less of the usual light no more is said of a fibre
+  // light(sigma, offset) of a source now, against the usual light of a point
+  const auto against_points = [&](const auto& light_of) {
+    std::vector<double> out;
+    for (std::size_t f = 0; f < fibermap.rows; ++f) {
+      const double of_usual = usual[f] / mean_usual;
+      out.push_back(of_usual > kOnTarget ? light_of(f) / mean_point / of_usual : 1.0);
+    }
+    return out;
+  };
+  const auto galaxies = [&](double share, double radius, auto caught) {
+    const double scale = share / caught(light, radius, average, 0);
+    return against_points([&, scale](std::size_t f) {
+      return scale * caught(light, radius, sigmas[f], places->offset[f]);
+    });
+  };
   Caught out;
-  for (std::size_t f = 0; f < fibermap.rows; ++f) {
-    const double of_usual = usual[f] / mean_usual, off = places->offset[f];
-    const bool on_target = of_usual > kOnTarget;
-    const auto against = [&](double share, double here, double on_average) {
-      return on_target ? share / on_average * here / mean_point / of_usual : 1.0;
-    };
-    const double of_point = on_target ? point[f] / mean_point / of_usual : 1.0;
-    for (const char* kind : {"psf", "mws", "qso", "lya", "gpbbackup"})
-      out[kind].push_back(of_point);
-    out["elg"].push_back(against(guide.elg, caught_of_disk(light, kRadiusOfElg, sigmas[f], off),
-                                 caught_of_disk(light, kRadiusOfElg, average, 0)));
-    out["lrg"].push_back(against(guide.lrg, caught_of_bulge(light, kRadiusOfLrg, sigmas[f], off),
-                                 caught_of_bulge(light, kRadiusOfLrg, average, 0)));
-    out["bgs"].push_back(against(guide.bgs, caught_of_bulge(light, kRadiusOfBgs, sigmas[f], off),
-                                 caught_of_bulge(light, kRadiusOfBgs, average, 0)));
-  }
-  out["gpbdark"] = out["elg"];
-  out["gpbbright"] = out["bgs"];
+  out["elg"] = out["gpbdark"] = galaxies(guide.elg, kRadiusOfElg, caught_of_disk);
+  out["bgs"] = out["gpbbright"] = galaxies(guide.bgs, kRadiusOfBgs, caught_of_bulge);
+  out["lrg"] = galaxies(guide.lrg, kRadiusOfLrg, caught_of_bulge);
+  const std::vector<double> points = against_points([&](std::size_t f) { return point[f]; });
+  for (const char* kind : {"psf", "mws", "qso", "lya", "gpbbackup"}) out[kind] = points;
   return out;
 }
 
@@ -211,6 +213,9 @@ struct Group {
   }
 };
 
+/// Stars of our own galaxy: bright, and before its dust.
+bool is_backup(const std::string& kind) { return kind == "backup" || kind == "gpbbackup"; }
+
 /// Light of typical targets of bright kinds themselves, nanomaggies through a fibre in the nominal
 /// seeing; 0: too faint to count. (The DESI survey's definition of its speed.)
 double own_light(const std::string& kind) {
@@ -219,8 +224,7 @@ double own_light(const std::string& kind) {
     return std::exp(((c3 * x + c2) * x + c1) * x + c0);
   };
   if (kind == "bgs" || kind == "gpbbright") return 15.8 * share(0.0341, -0.3611, -0.7175, -1.5643);
-  if (kind == "backup" || kind == "gpbbackup")
-    return 27.5 * share(0.0989, -0.5588, -0.9708, -0.4473);
+  if (is_backup(kind)) return 27.5 * share(0.0989, -0.5588, -0.9708, -0.4473);
   return 0;
 }
 
@@ -229,7 +233,7 @@ std::vector<Group> groups_of(std::span<const SnrTemplate> templates) {
   for (std::size_t k = 0; k < templates.size(); ++k) {
     const std::string& kind = templates[k].kind;
     const double own = own_light(kind);
-    const bool dusty = kind != "backup" && kind != "gpbbackup";
+    const bool dusty = !is_backup(kind);
     auto group = std::find_if(groups.begin(), groups.end(),
                               [&](const Group& g) { return g.has(own, dusty); });
     if (group == groups.end()) group = groups.insert(groups.end(), {own, dusty, {}});
@@ -250,13 +254,13 @@ std::vector<double> on_grid(const SnrTemplate& t, std::span<const double> wave) 
 
 }  // namespace
 
+constexpr double kLrgOfBgs = 0.2502 / 0.19365;  // of their shares
+
 GuideShares usual_shares() noexcept {
-  constexpr double kLrgOfBgs = 0.2502 / 0.19365;
   return {0.537283, 0.973 * 0.391030, 0.985 * 0.174810, 0.965 * 0.174810 * kLrgOfBgs};
 }
 
 GuideShares measured_shares(double point, double elg, double bgs) noexcept {
-  constexpr double kLrgOfBgs = 0.2502 / 0.19365;
   return {point, elg, bgs, bgs * kLrgOfBgs};
 }
 

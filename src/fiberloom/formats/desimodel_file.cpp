@@ -2,13 +2,13 @@
 #include "fiberloom/formats/desimodel_file.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <sstream>
 
 #include "fiberloom/formats/from_reader.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/letter_case.hpp"
 #include "loom/files/input_file.hpp"
 
 namespace fiberloom {
@@ -49,12 +49,9 @@ std::vector<std::string> template_paths(const std::string& desimodel) {
   return out;
 }
 std::string kind_of(const std::string& path) {
-  std::string name = std::filesystem::path(path).filename().string();
-  name =
-      name.substr(kTemplateBegin.size(), name.size() - kTemplateBegin.size() - kTemplateEnd.size());
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return name;
+  const std::string name = std::filesystem::path(path).filename().string();
+  return loom::in_small_letters(name.substr(
+      kTemplateBegin.size(), name.size() - kTemplateBegin.size() - kTemplateEnd.size()));
 }
 
 void require_finite(const FitsReader& file, const Hdu& hdu, const std::vector<double>& values) {
@@ -181,7 +178,7 @@ NoiseArea parse_noise_area(const FitsReader& file) {
 }
 
 SnrTemplate parse_snr_template(const FitsReader& file, char band) {
-  const std::string letter(1, static_cast<char>(std::toupper(static_cast<unsigned char>(band))));
+  const std::string letter = loom::in_capitals(std::string(1, band));
   const HeaderCards header = file.hdus().front().user_header();
   SnrTemplate out{"", {}, {}, header.number("SNR2TIME")};
   out.wave = read_nodes(file, ("WAVE_" + letter).c_str(), 2);

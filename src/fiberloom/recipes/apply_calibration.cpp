@@ -60,19 +60,6 @@ void put_into_flux(FrameFile& frame, const FluxCalibrationFile& flux, const Cali
   frame.header.set("BUNIT", "10**-17 erg/(s cm2 Angstrom)");
 }
 
-/// What was asked for by name is an error where it cannot be had; what an environment's variable
-/// suggests is not.
-void tell_depth(FrameFile& frame, const Spectra& raw, const Applied& applied,
-                const std::string& desimodel, const CalibrationJob& job, const Observer& observer) {
-  const DepthSteps steps{raw, *applied.flat, *applied.sky, *applied.flux};
-  if (!job.desimodel.empty()) return add_depth(frame, steps, desimodel, job, observer);
-  try {
-    add_depth(frame, steps, desimodel, job, observer);
-  } catch (const Error& error) {
-    observer.warn(std::string(error.what()) + "; no TSNR2 ($DESIMODEL is " + desimodel + ")");
-  }
-}
-
 std::vector<std::pair<std::string, double>> median_tsnr2(const FrameFile& frame) {
   std::vector<std::pair<std::string, double>> out;
   for (const Column& column : frame.scores ? frame.scores->columns : std::vector<Column>()) {
@@ -112,7 +99,11 @@ CalibrateSummary calibrate_frame(const CalibrationJob& job, const Observer& obse
     applied.flux = read_flux_calibration(job.flux, job.verify);
     put_into_flux(frame, *applied.flux, job, observer);
   }
-  if (!desimodel.empty()) tell_depth(frame, raw, applied, desimodel, job, observer);
+  if (!desimodel.empty()) {
+    with_desimodel(job, desimodel, "no TSNR2", observer, [&] {
+      add_depth(frame, {raw, *applied.flat, *applied.sky, *applied.flux}, desimodel, job, observer);
+    });
+  }
   const FolderOf folder(job.output);
   write_frame(job.output, frame, job.overwrite);
   const double* const ivar = frame.ivar.data();

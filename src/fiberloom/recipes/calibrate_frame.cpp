@@ -117,7 +117,7 @@ FiberLosses fiber_losses(const Table& fibermap, const CalibrationJob& job,
     }
     return out;
   }
-  try {
+  with_desimodel(job, desimodel, "it is not used", observer, [&] {
     const FocalPlane plane = read_focal_plane(desimodel);
     const auto points = calibrate::flat_to_psf_flux(fibermap, plane, job.seeing_as);
     if (points && !known) out.flat_to_psf = *points;
@@ -125,10 +125,7 @@ FiberLosses fiber_losses(const Table& fibermap, const CalibrationJob& job,
                            .value_or(std::vector<double>());
     if (!points && !known)
       observer.warn(job.input + ": FIBERMAP: no FIBER_X and FIBER_Y: " + all_alike);
-  } catch (const Error& error) {
-    if (!job.desimodel.empty()) throw;  // what a variable of the environment suggests may fail
-    observer.warn(std::string(error.what()) + "; $DESIMODEL (" + desimodel + ") is not used");
-  }
+  });
   return out;
 }
 

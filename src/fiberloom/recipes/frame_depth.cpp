@@ -2,7 +2,6 @@
 #include "fiberloom/recipes/frame_depth.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -13,6 +12,7 @@
 #include "fiberloom/recipes/calibration_steps.hpp"
 #include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/letter_case.hpp"
 #include "loom/base/print.hpp"
 
 namespace fiberloom {
@@ -112,12 +112,6 @@ calibrate::GuideShares shares_of(const HeaderCards& header) {
   return calibrate::measured_shares(*point, *elg, *bgs);
 }
 
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
-
 void put_score(Table& scores, const std::string& name, const std::vector<double>& values) {
   scores.drop(name).add(name, std::span<const double>(values), "",
                         "squared S/N of typical targets");
@@ -170,7 +164,7 @@ void add_depth(FrameFile& frame, const DepthSteps& steps, const std::string& des
   }
   if (!frame.scores) frame.scores.emplace();
   for (const auto& [kind, values] : depth.snr2) {
-    put_score(*frame.scores, "TSNR2_" + upper(kind) + "_" + upper(camera.substr(0, 1)), values);
+    put_score(*frame.scores, "TSNR2_" + loom::in_capitals(kind + "_" + camera[0]), values);
   }
   frame.header.set("TSNRALPH", depth.read_noise_scale,
                    "Scale on the read noise's variance (TSNR2)");

@@ -8,12 +8,27 @@
 
 #include "fiberloom/calibrate/template_snr.hpp"
 #include "fiberloom/recipes/calibrate_frame.hpp"
+#include "loom/base/error.hpp"
 
 namespace fiberloom {
 
 /// Where desimodel lies: what was asked for, else $DESIMODEL where it has templates of depth;
 /// empty: nowhere.
 [[nodiscard]] std::string find_desimodel(const std::string& asked);
+
+/// What `work` throws is an error where the folder was asked for by name; of $DESIMODEL, which
+/// nobody asked for now, it is a warning that ends in `without`.
+template <class Work>
+void with_desimodel(const CalibrationJob& job, const std::string& desimodel, const char* without,
+                    const Observer& observer, Work work) {
+  if (!job.desimodel.empty()) return work();
+  try {
+    work();
+  } catch (const Error& error) {
+    observer.warn(std::string(error.what()) + "; " + without + " ($DESIMODEL is " + desimodel +
+                  ")");
+  }
+}
 
 /// Its files that a camera's calibration reads, as far as they are there.
 [[nodiscard]] std::vector<std::string> model_files(const std::string& desimodel,

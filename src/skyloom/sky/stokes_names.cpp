@@ -4,17 +4,13 @@
 #include <algorithm>
 #include <cctype>
 
+#include "loom/base/letter_case.hpp"
+
 namespace skyloom {
 namespace {
 
-/// In capitals.
-std::string in_capitals(std::string name) {
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
-  return name;
-}
-
 bool is_intensity(const std::string& name) {
-  const std::string capitals = in_capitals(name);
+  const std::string capitals = loom::in_capitals(name);
   return is_stokes(name, 'I') || is_stokes(name, 'T') || capitals.starts_with("TEMPERATURE") ||
          capitals.starts_with("INTENSITY");
 }
@@ -28,7 +24,7 @@ std::string names_in_words(const std::vector<std::string>& names) {
 }
 
 bool is_stokes(const std::string& name, char letter) {
-  const std::string capitals = in_capitals(name);
+  const std::string capitals = loom::in_capitals(name);
   return capitals.starts_with(letter) &&
          (capitals.size() == 1 || std::isalpha(static_cast<unsigned char>(capitals[1])) == 0);
 }

@@ -2,24 +2,18 @@
 #include "fiberloom/recipes/quality/exposure_depth.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "fiberloom/formats/desimodel_file.hpp"
 #include "fiberloom/recipes/frame_depth.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/letter_case.hpp"
 #include "loom/base/median.hpp"
 
 namespace fiberloom {
 namespace {
 
 constexpr std::string_view kScore = "TSNR2_";
-
-std::string in_case(std::string text, int (*letter)(int)) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [&](unsigned char c) { return static_cast<char>(letter(c)); });
-  return text;
-}
 
 bool has_depth(const FrameFile& frame) {
   return frame.scores && std::any_of(frame.scores->columns.begin(), frame.scores->columns.end(),
@@ -39,7 +33,7 @@ std::optional<double> read_seconds(const std::string& kind, const std::string& d
 std::string kind_of_goal(const FrameFile& frame) {
   auto goal = frame.header.text("GOALTYPE");
   if (!goal && frame.fibermap) goal = HeaderCards{frame.fibermap->notes}.text("GOALTYPE");
-  const std::string word = in_case(goal.value_or("dark"), std::tolower);
+  const std::string word = loom::in_small_letters(goal.value_or("dark"));
   return word == "bright" || word == "backup" ? "bgs" : "elg";
 }
 
@@ -55,20 +49,16 @@ std::optional<double> seconds_of_tsnr2(const std::string& kind,
     }
     return std::nullopt;
   }
-  try {
-    return read_seconds(kind, desimodel);
-  } catch (const Error& error) {
-    if (!job.desimodel.empty()) throw;  // what a variable of the environment suggests may fail
-    observer.warn(std::string(error.what()) + "; no effective times ($DESIMODEL is " + desimodel +
-                  ")");
-    return std::nullopt;
-  }
+  std::optional<double> out;
+  with_desimodel(job, desimodel, "no effective times", observer,
+                 [&] { out = read_seconds(kind, desimodel); });
+  return out;
 }
 
 PetalDepth depth_of_petal(std::span<const FrameFile* const> cameras, const std::string& kind,
                           std::optional<double> seconds) {
   PetalDepth out;
-  const std::string wanted = std::string(kScore) + in_case(kind, std::toupper) + "_";
+  const std::string wanted = std::string(kScore) + loom::in_capitals(kind) + "_";
   std::vector<double> sums(cameras.front()->nspec(), 0.0);
   for (const FrameFile* frame : cameras) {
     if (!frame->scores) continue;
