@@ -97,10 +97,17 @@ struct Repeat {
   std::vector<DeviceStageTime> stages;
 };
 
+bool is_copy(const DeviceStageTime& t) { return t.name.starts_with("copy"); }
+
+/// From the first stage to the last: some go beside others.
 double compute_seconds(const std::vector<DeviceStageTime>& stages) {
-  double sum = 0;
-  for (const DeviceStageTime& t : stages) sum += t.name.starts_with("copy") ? 0 : t.seconds;
-  return sum;
+  double begin = std::numeric_limits<double>::infinity(), end = 0;
+  for (const DeviceStageTime& t : stages) {
+    if (is_copy(t)) continue;
+    begin = std::min(begin, t.begin);
+    end = std::max(end, t.end);
+  }
+  return std::max(end - begin, 0.0);
 }
 
 /// Memory traffic against arithmetic: the spots of the diagnostics computed once more.
@@ -132,8 +139,7 @@ void one_frame(const Frame& f, DeviceEngine& engine, Executor& executor, int rep
     out.cpu_bundles = result.device.cpu_bundles.size();
     if (turn == 0) continue;
     one.compute_s = compute_seconds(one.stages);
-    one.copies_s = -one.compute_s;
-    for (const DeviceStageTime& t : one.stages) one.copies_s += t.seconds;
+    for (const DeviceStageTime& t : one.stages) one.copies_s += is_copy(t) ? t.seconds : 0;
     frame_s.push_back(one.frame_s);
     compute_s.push_back(one.compute_s);
     all.push_back(std::move(one));

@@ -47,9 +47,9 @@ struct GpuBenchResult {
   int fibers = 0;
   std::size_t bins = 0;
   int repeats = 0;
-  /// Of the repeat with the least compute, as compute_s and copies_s are: they add up.
+  /// Of the repeat with the least compute, as compute_s and copies_s are; some go beside others.
   std::vector<GpuBenchStage> stages;
-  double compute_s = 0, median_compute_s = 0;  ///< all stages but the copies
+  double compute_s = 0, median_compute_s = 0;  ///< from the first stage to the last, without copies
   double copies_s = 0;                         ///< copy in and out
   double spots_again_s = 0;                    ///< compute_s with spots made twice, not kept
   /// One frame alone, host memory to host memory, geometry and masks too: best and median.

@@ -79,10 +79,8 @@ class CudaStream final : public Stream {
   }
   ~CudaStream() override {
     if (patience_.ran_out()) return;
-    for (const Mark& m : marks_) {
-      (void)cudaEventDestroy(m.begin);
-      (void)cudaEventDestroy(m.end);
-    }
+    forget_marks();
+    if (told_ != nullptr) (void)cudaEventDestroy(told_);
     (void)cudaStreamDestroy(stream_);
     (void)cudaGetLastError();
   }
@@ -94,6 +92,18 @@ class CudaStream final : public Stream {
   }
   void zero(void* device, std::size_t bytes) override {
     check_cuda(cudaMemsetAsync(device, 0, bytes, stream_), "memset");
+  }
+  Stream& side() override {
+    if (side_ == nullptr) side_ = std::make_unique<CudaStream>(device(), ordinal_, patience_);
+    return *side_;
+  }
+  void wait_for(Stream& other) override {
+    if (&other == this) return;
+    auto& first = static_cast<CudaStream&>(other);
+    if (first.told_ == nullptr)
+      check_cuda(cudaEventCreateWithFlags(&first.told_, cudaEventDisableTiming), "event");
+    check_cuda(cudaEventRecord(first.told_, first.stream_), "event");
+    check_cuda(cudaStreamWaitEvent(stream_, first.told_, 0), "wait");
   }
   void synchronize() override {
     device().count(DeviceOperation::kSynchronize);
@@ -114,22 +124,15 @@ class CudaStream final : public Stream {
   }
   std::vector<DeviceStageTime> take_stage_times() override {
     patience_.wait(stream_);
-    std::vector<DeviceStageTime> times;
-    for (const Mark& m : marks_) {
-      float ms = 0;
-      if (cudaEventElapsedTime(&ms, m.begin, m.end) != cudaSuccess) (void)cudaGetLastError();
-      (void)cudaEventDestroy(m.begin);
-      (void)cudaEventDestroy(m.end);
-      const auto found = std::find_if(times.begin(), times.end(),
-                                      [&](const DeviceStageTime& t) { return t.name == m.name; });
-      DeviceStageTime& t = found != times.end() ? *found : times.emplace_back();
-      t.name = m.name;
-      t.seconds += 1e-3 * static_cast<double>(ms);
-      t.launches += m.launches;
-      ++t.count;
+    if (side_ != nullptr) {
+      patience_.wait(side_->stream_);
+      for (const Mark& m : std::exchange(side_->marks_, {})) marks_.push_back(m);
     }
-    marks_.clear();
-    return times;
+    std::vector<StageRun> runs;
+    for (const Mark& m : marks_)
+      runs.push_back({m.name, since_first(m.begin), since_first(m.end), m.launches});
+    forget_marks();
+    return sums_of_stages(runs);
   }
   void* native() noexcept override { return stream_; }
 
@@ -143,9 +146,24 @@ class CudaStream final : public Stream {
     device().count(DeviceOperation::kCopy);
     check_cuda(cudaMemcpyAsync(to, from, bytes, kind, stream_), "copy");
   }
+  [[nodiscard]] double since_first(cudaEvent_t event) const {
+    float ms = 0;
+    if (cudaEventElapsedTime(&ms, marks_.front().begin, event) != cudaSuccess)
+      (void)cudaGetLastError();
+    return 1e-3 * static_cast<double>(ms);
+  }
+  void forget_marks() {
+    for (const Mark& m : marks_) {
+      (void)cudaEventDestroy(m.begin);
+      (void)cudaEventDestroy(m.end);
+    }
+    marks_.clear();
+  }
   int ordinal_;
   Patience& patience_;
   cudaStream_t stream_ = nullptr;
+  cudaEvent_t told_ = nullptr;  ///< of those that wait for this one
+  std::unique_ptr<CudaStream> side_;
   std::vector<Mark> marks_;
 };
 

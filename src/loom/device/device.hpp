@@ -63,12 +63,18 @@ class Stream {
   /// From here on, what `bytes` at `memory` and `beyond` bytes behind them held is undefined, and
   /// the latter belong to nobody. Emulation makes that show; a card does nothing.
   virtual void renew(void* memory, std::size_t bytes, std::size_t beyond);
+  /// Work beside this one's, on the same card: the same stream each time.
+  [[nodiscard]] virtual Stream& side() = 0;
+  /// What this one is told from now on begins when all is done that the other was told so far;
+  /// nothing else is promised of the order of two.
+  virtual void wait_for(Stream& other) = 0;
   /// Waits; a failure of anything before is thrown here at the latest (Error kDevice).
   virtual void synchronize() = 0;
   /// Stages do not nest.
   virtual void begin_stage(const char* name) = 0;
   virtual void end_stage() = 0;
-  /// Sums of the stages since the last call, in order of first appearance; synchronizes.
+  /// Sums of the stages since the last call, its side's behind its own, in order of first
+  /// appearance; synchronizes both.
   [[nodiscard]] virtual std::vector<DeviceStageTime> take_stage_times() = 0;
   /// The body's own stream (cudaStream_t), null when emulated.
   [[nodiscard]] virtual void* native() noexcept { return nullptr; }
@@ -106,6 +112,15 @@ class Device {
   std::atomic<int> fault_operation_{-1};
   std::atomic<long> fault_after_{-1};
 };
+
+/// A stage as it was, by any clock.
+struct StageRun {
+  std::string name;
+  double begin = 0, end = 0;
+  long launches = 0;
+};
+/// Their sums, in order of first appearance.
+[[nodiscard]] std::vector<DeviceStageTime> sums_of_stages(const std::vector<StageRun>& runs);
 
 /// Memory that gives itself back, by the pair of functions that made it.
 template <auto kAllocate, auto kRelease>

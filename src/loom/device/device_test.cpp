@@ -166,6 +166,40 @@ TEST(StageTimes, CountStagesAndTheLaunchesInThemInOrderOfFirstAppearance) {
   }
 }
 
+TEST(StageTimes, TellOfTheSideToo) {
+  const auto card = make_emulated_device({.timing = StreamTiming::kEager});
+  const auto stream = card->make_stream();
+  const auto stage = [](Stream& on, const char* name) {
+    on.begin_stage(name);
+    run_emulated(on, 1, [](long) {});
+    on.end_stage();
+  };
+  stage(*stream, "solve");
+  stage(stream->side(), "sweeps");
+  stage(*stream, "root");
+  const std::vector<DeviceStageTime> times = stream->take_stage_times();
+  ASSERT_EQ(times.size(), 3U);
+  const DeviceStageTime &solve = times[0], &root = times[1], &sweeps = times[2];
+  EXPECT_EQ(sweeps.name, "sweeps");
+  EXPECT_EQ(sweeps.launches, 1);
+  EXPECT_EQ(solve.begin, 0);
+  EXPECT_LE(solve.end, sweeps.begin);
+  EXPECT_LE(sweeps.end, root.begin);
+  EXPECT_TRUE(stream->take_stage_times().empty()) << "taken";
+}
+
+TEST(StageTimes, BeginWithTheFirstAndEndWithTheLastOfAName) {
+  const auto sums = sums_of_stages({{"a", 5, 6, 2}, {"b", 6, 9, 1}, {"a", 8, 10, 3}});
+  ASSERT_EQ(sums.size(), 2U);
+  EXPECT_EQ(sums[0].seconds, 3);
+  EXPECT_EQ(sums[0].launches, 5);
+  EXPECT_EQ(sums[0].begin, 0);
+  EXPECT_EQ(sums[0].end, 5);
+  EXPECT_EQ(sums[1].begin, 1);
+  EXPECT_EQ(sums[1].end, 4);
+  EXPECT_TRUE(sums_of_stages({}).empty());
+}
+
 TEST(Cuda, SaysWhyThereIsNoneOrOpensTheFirst) {
   if (cuda_device_count() == 0) {
     EXPECT_FALSE(why_no_cuda().empty());

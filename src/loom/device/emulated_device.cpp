@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -159,23 +160,41 @@ class EmulatedStream final : public Stream {
       std::memset(memory, rubbish, bytes);
     });
   }
+  Stream& side() override {
+    if (side_ == nullptr) side_ = std::make_unique<EmulatedStream>(card_);
+    return *side_;
+  }
+  void wait_for(Stream& other) override {
+    if (&other == this) return;
+    auto& first = static_cast<EmulatedStream&>(other);
+    later([&first, told = first.told_] { first.work_off(told); });
+  }
   void synchronize() override {
     device().count(DeviceOperation::kSynchronize);
-    work_off();
+    if (side_ != nullptr && card_.options().timing == StreamTiming::kSideFirst)
+      side_->work_off(side_->told_);
+    work_off(told_);
   }
   void begin_stage(const char* name) override {
     later([this, name, launches = launches_] {
       stage_ = name;
       before_ = launches;
-      start_ = std::chrono::steady_clock::now();
+      start_ = now();
     });
   }
   void end_stage() override {
-    later([this, launches = launches_] { note_stage(launches - before_); });
+    later([this, launches = launches_] {
+      stages_.push_back({stage_, start_, now(), launches - before_});
+    });
   }
   std::vector<DeviceStageTime> take_stage_times() override {
-    work_off();
-    return std::exchange(times_, {});
+    work_off(told_);
+    std::vector<StageRun> stages = std::exchange(stages_, {});
+    if (side_ != nullptr) {
+      side_->work_off(side_->told_);
+      for (StageRun& each : std::exchange(side_->stages_, {})) stages.push_back(std::move(each));
+    }
+    return sums_of_stages(stages);
   }
   void launch(long n, std::function<void(long)> kernel) {
     if (n <= 0) return;
@@ -216,10 +235,21 @@ class EmulatedStream final : public Stream {
   }
   void later(std::function<void()> work) {
     queue_.push_back(std::move(work));
-    if (card_.options().timing == StreamTiming::kEager) work_off();
+    ++told_;
+    if (card_.options().timing == StreamTiming::kEager) work_off(told_);
   }
-  void work_off() {
-    for (const auto& work : std::exchange(queue_, {})) work();
+  /// The first `until` things that it was told.
+  void work_off(long until) {
+    while (done_ < until) {
+      const std::function<void()> work = std::move(queue_.front());
+      queue_.pop_front();
+      ++done_;
+      work();
+    }
+  }
+  static double now() {
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now().time_since_epoch();
+    return time.count();
   }
   void grid(long n, const std::function<void(long)>& kernel) const {
     const EmulatedDeviceOptions& o = card_.options();
@@ -234,23 +264,15 @@ class EmulatedStream final : public Stream {
     }
     for (std::thread& t : pool) t.join();
   }
-  void note_stage(long launches) {
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_;
-    const auto found = std::find_if(times_.begin(), times_.end(),
-                                    [&](const DeviceStageTime& t) { return t.name == stage_; });
-    DeviceStageTime& t = found != times_.end() ? *found : times_.emplace_back();
-    t.name = stage_;
-    t.seconds += took.count();
-    t.launches += launches;
-    ++t.count;
-  }
 
   EmulatedDevice& card_;
-  std::vector<std::function<void()>> queue_;
+  std::unique_ptr<EmulatedStream> side_;
+  std::deque<std::function<void()>> queue_;
+  long told_ = 0, done_ = 0;
   std::string stage_;
   long before_ = 0;
-  std::chrono::steady_clock::time_point start_;
-  std::vector<DeviceStageTime> times_;
+  double start_ = 0;
+  std::vector<StageRun> stages_;
 };
 
 std::unique_ptr<Stream> EmulatedDevice::make_stream() {

@@ -21,8 +21,9 @@ enum class GridOrder {
 
 /// When a stream does what it was told to.
 enum class StreamTiming {
-  kLazy,   ///< not before it is waited for: missing waits show
-  kEager,  ///< at once
+  kLazy,       ///< not before it is waited for: missing waits show
+  kEager,      ///< at once
+  kSideFirst,  ///< lazily, but all of its side before it: what a side should have waited for shows
 };
 
 struct EmulatedDeviceOptions {

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace loom {
@@ -55,6 +56,60 @@ TEST(EmulatedDevice, DoesNothingBeforeItIsWaitedForSoThatAMissingWaitShows) {
   EXPECT_EQ(*value, 2);  // read too early
   stream->synchronize();
   EXPECT_EQ(*value, 2);  // the copy in saw what was written behind its back
+}
+
+/// In which order the work of a stream (small letters) and its side (capitals) runs that begins
+/// with a, forks, and joins before d.
+std::string order_of(StreamTiming timing, bool forks, bool joins) {
+  const auto card = make_emulated_device({.timing = timing});
+  const auto stream = card->make_stream();
+  Stream& side = stream->side();
+  std::string order;
+  const auto note = [&order](Stream& on, char name) {
+    run_emulated(on, 1, [&order, name](long) { order += name; });
+  };
+  note(*stream, 'a');
+  if (forks) side.wait_for(*stream);
+  note(side, 'B');
+  note(*stream, 'c');
+  if (joins) stream->wait_for(side);
+  note(side, 'X');  // after the join: nobody waits for it
+  note(*stream, 'd');
+  stream->synchronize();
+  return order;
+}
+
+TEST(EmulatedDevice, RunsASideAsLateOrAsEarlyAsItMayOrAtOnceSoThatAMissingWaitShows) {
+  EXPECT_EQ(order_of(StreamTiming::kLazy, true, true), "acBd");
+  EXPECT_EQ(order_of(StreamTiming::kLazy, true, false), "acd") << "read too early";
+  EXPECT_EQ(order_of(StreamTiming::kEager, true, true), "aBcXd");
+  EXPECT_EQ(order_of(StreamTiming::kSideFirst, true, true), "aBXcd");
+  EXPECT_EQ(order_of(StreamTiming::kSideFirst, false, true), "BXacd") << "begun too early";
+  const auto card = make_emulated_device();
+  const auto stream = card->make_stream();
+  std::string order;
+  run_emulated(*stream, 1, [&order](long) { order += 'a'; });
+  run_emulated(stream->side(), 1, [&order](long) { order += 'B'; });
+  stream->side().synchronize();
+  EXPECT_EQ(order, "B") << "does not wait";
+  EXPECT_EQ(&stream->side(), &stream->side());
+  stream->wait_for(*stream);  // as it does anyway
+  stream->synchronize();
+  EXPECT_EQ(order, "Ba");
+}
+
+TEST(EmulatedDevice, ASideThatIsWaitedForFirstHasItsOwnWaits) {
+  const auto card = make_emulated_device();
+  const auto stream = card->make_stream();
+  std::string order;
+  run_emulated(*stream, 1, [&order](long) { order += 'a'; });
+  stream->side().wait_for(*stream);
+  run_emulated(*stream, 1, [&order](long) { order += 'c'; });
+  run_emulated(stream->side(), 1, [&order](long) { order += 'B'; });
+  stream->side().synchronize();
+  EXPECT_EQ(order, "aB");
+  stream->synchronize();
+  EXPECT_EQ(order, "aBc");
 }
 
 TEST(EmulatedDevice, FillsFreshMemoryWithRubbishAlsoWhereItIsUsedAgain) {

@@ -10,6 +10,8 @@ struct DeviceStageTime {
   std::string name;
   double seconds = 0;  ///< by the device's own clock
   long count = 0, launches = 0;
+  /// When it began for the first time and ended for the last, after the first of all stages began.
+  double begin = 0, end = 0;
 };
 
 }  // namespace loom

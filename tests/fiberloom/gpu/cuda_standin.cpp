@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -63,16 +64,32 @@ using namespace fiberloom::standin;
 struct CUstream_st {
   int card = 0;
   bool asked = false;  ///< whether it is done, since it was given work
-  std::recursive_mutex mutex;
-  std::vector<std::function<void()>> queue;
+  std::deque<std::function<void()>> queue;
+  long told = 0, done = 0;
+  /// Of all streams: one may work off what another was told.
+  static std::recursive_mutex& mutex() {
+    static std::recursive_mutex of_all;
+    return of_all;
+  }
+  void work_off(long until) {
+    const std::lock_guard lock(mutex());
+    while (done < until) {
+      const std::function<void()> work = std::move(queue.front());
+      queue.pop_front();
+      ++done;
+      work();
+    }
+  }
   void work_off() {
-    const std::lock_guard lock(mutex);
-    for (const auto& work : std::exchange(queue, {})) work();
+    const std::lock_guard lock(mutex());
+    work_off(told);
   }
 };
 struct CUevent_st {
   int card = 0;
   bool recorded = false;
+  bool timed = true;
+  long told = 0;  ///< what the stream had been told when it was recorded
   std::chrono::steady_clock::time_point at;
   CUstream_st* stream = nullptr;
 };
@@ -123,8 +140,9 @@ int owner_of(const void* memory, std::size_t bytes) {
   return at + bytes <= begin + block.bytes ? block.card : -2;
 }
 cudaError_t later(CUstream_st* stream, std::function<void()> work) {
-  const std::lock_guard lock(stream->mutex);
+  const std::lock_guard lock(CUstream_st::mutex());
   stream->queue.push_back(std::move(work));
+  ++stream->told;
   stream->asked = false;
   return cudaSuccess;
 }
@@ -374,7 +392,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (const cudaError_t error = touch(stream->card)) return error;
   if (hangs(stream->card)) return fail(cudaErrorNotReady);
   {
-    const std::lock_guard lock(stream->mutex);
+    const std::lock_guard lock(CUstream_st::mutex());
     if (!stream->queue.empty() && !std::exchange(stream->asked, true))
       return fail(cudaErrorNotReady);
   }
@@ -413,6 +431,18 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
   ++world().seen.live_events;
   return cudaSuccess;
 }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  if (flags != cudaEventDisableTiming) return misuse("an event with other flags");
+  const cudaError_t error = cudaEventCreate(event);
+  if (error == cudaSuccess) (*event)->timed = false;
+  return error;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+  if (stream == nullptr || event == nullptr || !event->recorded || flags != 0)
+    return misuse("a stream that waits for nothing");
+  if (const cudaError_t error = touch(stream->card)) return error;
+  return later(stream, [first = event->stream, told = event->told] { first->work_off(told); });
+}
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   if (event == nullptr) return misuse("no event destroyed");
   const int card = event->card;
@@ -438,6 +468,9 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (const cudaError_t error = touch(stream->card)) return error;
   event->recorded = true;
   event->stream = stream;
+  const std::lock_guard lock(CUstream_st::mutex());
+  event->told = stream->told;
+  if (!event->timed) return cudaSuccess;
   return later(stream, [event] { event->at = std::chrono::steady_clock::now(); });
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
@@ -447,8 +480,9 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return touch(event->card);
 }
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t begin, cudaEvent_t end) {
-  if (!begin->recorded || !end->recorded) {
-    return misuse("a time between events that were never recorded", cudaErrorInvalidResourceHandle);
+  if (!begin->recorded || !end->recorded || !begin->timed || !end->timed) {
+    return misuse("a time between events that were never recorded, or take none",
+                  cudaErrorInvalidResourceHandle);
   }
   const std::chrono::duration<float, std::milli> took = end->at - begin->at;
   *ms = took.count() > 0 ? took.count() : 1e-6F;

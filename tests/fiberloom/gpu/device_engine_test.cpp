@@ -133,7 +133,9 @@ TEST(DeviceEngine, GivesTheSameBytesForAnyOrderOfThreadsTimingAndContentsOfFresh
   for (const GridOrder order : {GridOrder::kForward, GridOrder::kBackward, GridOrder::kScattered}) {
     EXPECT_TRUE(same_bytes(one, by_device(c, *emulated({.order = order}))));
   }
-  EXPECT_TRUE(same_bytes(one, by_device(c, *emulated({.timing = StreamTiming::kEager}))));
+  for (const StreamTiming timing : {StreamTiming::kEager, StreamTiming::kSideFirst}) {
+    EXPECT_TRUE(same_bytes(one, by_device(c, *emulated({.timing = timing}))));
+  }
   for (const int rubbish : {0x00, 0x3f, 0x7b}) {  // 0, 5e-4, 1e286
     EmulatedDeviceOptions options;
     options.rubbish = static_cast<unsigned char>(rubbish);
@@ -154,6 +156,30 @@ TEST(DeviceEngine, GivesTheSameBytesForAnyThreadsAndFramesInFlight) {
   for (auto& r : results) threads.emplace_back([&] { r = by_device(c, *engine); });
   for (auto& t : threads) t.join();
   for (const auto& r : results) EXPECT_TRUE(same_bytes(one, r));
+}
+
+const DeviceStageTime& stage_of(const ExtractResult& r, const std::string& name) {
+  const auto& stages = r.device.stages;
+  return *std::find_if(stages.begin(), stages.end(),
+                       [&](const DeviceStageTime& t) { return t.name == name; });
+}
+
+TEST(DeviceEngine, SweepsBesideTheSolveWhereTheMemoryHoldsBothAndGivesTheSameBytes) {
+  const Case c = make_case(50, 1, 0, 250);
+  const EmulatedDeviceOptions at_once{.timing = StreamTiming::kEager};
+  const ExtractResult beside = by_device(c, *emulated(at_once)),
+                      last = by_device(c, *emulated());  // sides as late as they may
+  EXPECT_LE(stage_of(beside, "sweeps").end, stage_of(beside, "solve").begin);
+  EXPECT_GE(stage_of(last, "sweeps").begin, stage_of(last, "solve").end);
+  EXPECT_GE(stage_of(last, "diagnostics").begin, stage_of(last, "roots").end);
+  EXPECT_TRUE(same_bytes(beside, last));
+  DeviceEngineOptions little;
+  little.frames_in_flight = 1;
+  little.memory_bytes = beside.device.memory_bytes / 10 * 7;
+  const ExtractResult in_turn = by_device(c, *emulated(at_once, little));
+  EXPECT_LE(in_turn.device.memory_bytes, little.memory_bytes);
+  EXPECT_GE(stage_of(in_turn, "sweeps").begin, stage_of(in_turn, "diagnostics").end);
+  EXPECT_TRUE(same_bytes(beside, in_turn));
 }
 
 TEST(DeviceEngine, AStopRequestEndsTheWaitForAPlace) {

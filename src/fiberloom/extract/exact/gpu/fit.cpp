@@ -27,7 +27,7 @@ std::size_t DeviceFrame::fit_parts(int bundles) const {
   return static_cast<std::size_t>(bundles * parts_of(p_));
 }
 
-void DeviceFrame::tally_fit(const DiagnoseArgs& d, Arena& scratch) {
+FitArgs DeviceFrame::fit_arrays(const DiagnoseArgs& d, Arena& scratch) const {
   FitArgs fit{};
   fit.d = d;
   fit.first_row = fit_first_;
@@ -39,8 +39,7 @@ void DeviceFrame::tally_fit(const DiagnoseArgs& d, Arena& scratch) {
   fit.part_sums = scratch.take<double>(parts * kFitSums);
   fit.counts = fit_counts_;
   fit.sums = fit_sums_;
-  k_->fit(*stream_, static_cast<long>(parts), fit);
-  k_->fit_sum(*stream_, static_cast<long>(d.bundles) * (kFitBins + kFitSums), fit);
+  return fit;
 }
 
 void DeviceFrame::report_fits() {

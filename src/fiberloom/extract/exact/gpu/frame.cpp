@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of a frame, then normal equations and diagnostics. (Solve: solve.cpp; sweeps and roots:
-// roots.cpp.)
+// Memory of a frame, then normal equations. (Solve: solve.cpp; sweeps and roots: roots.cpp;
+// diagnostics.cpp.)
 #include "fiberloom/extract/exact/gpu/frame.hpp"
 
 #include <algorithm>
@@ -12,6 +12,10 @@
 namespace fiberloom::exact::gpu {
 
 namespace {
+
+// Poles of a window that go through one launch: what a clean frame has, and what a launch is worth
+// while for.
+constexpr int kUsualPoles = 16, kFewPoles = 5;
 
 int chunks_of(int bins, int size) { return (bins + size - 1) / size; }
 
@@ -60,9 +64,16 @@ DeviceFrame::DeviceFrame(const Problem& problem, bool pixels_are_double, bool wa
   Arena arena(memory, bytes, &stream);
   lay_out(arena);
   const std::size_t at = bytes - arena.left();
-  scratch_ = Arena(static_cast<std::byte*>(memory) + at, arena.left(), &stream);
+  auto* const scratch = static_cast<std::byte*>(memory) + at;
+  const std::size_t roots = RootStage::full_bytes(*this, kFewPoles), others = full_bytes();
+  const bool beside = others + roots <= arena.left();
+  side_ = beside ? &stream.side() : stream_;
+  scratch_ = Arena(scratch, beside ? others : arena.left(), &stream);
+  root_scratch_ = beside ? Arena(scratch + others, arena.left() - others, &stream) : scratch_;
   outcomes_.resize(static_cast<std::size_t>(p_.nbundle()));
+  roots_stage_ = std::make_unique<RootStage>(*this);
 }
+DeviceFrame::~DeviceFrame() = default;
 
 void DeviceFrame::lay_out(Arena& a) {
   const long f = p_.nfiber(), rows = p_.nbin + 2L * p_.margin;
@@ -182,7 +193,7 @@ void DeviceFrame::upload(const void* image, const void* ivar, void* spare) {
   put(spot_args_.basis, p_.plan.basis);
   // margins are read, and bins without light are not written
   for (const Packs& array : {n_.own, n_.cross[0], n_.cross[1], n_.rhs, n_.phi, x_}) {
-    if (array.data != nullptr) clear(array, p_.nfiber());
+    if (array.data != nullptr) clear(*stream_, array, p_.nfiber());
   }
 }
 
@@ -199,9 +210,8 @@ void DeviceFrame::upload_image(void* columns, const void* host) {
   double_pixels_ ? transpose(k_->transpose_d) : transpose(k_->transpose_f);
 }
 
-void DeviceFrame::clear(const Packs& array, long lanes) {
-  stream_->zero(array.data,
-                static_cast<std::size_t>(Packs::size(lanes, array.rows, array.width)) * 8);
+void DeviceFrame::clear(Stream& on, const Packs& array, long lanes) {
+  on.zero(array.data, static_cast<std::size_t>(Packs::size(lanes, array.rows, array.width)) * 8);
 }
 
 SpotStore DeviceFrame::store_of(int first, int last, Arena& scratch) const {
@@ -234,13 +244,22 @@ std::size_t DeviceFrame::group_bytes(int first, int last) const {
   return std::max(measure.used(), median.used()) + 256;
 }
 
+/// All but the roots, everything at once; where roots may begin behind it.
+std::size_t DeviceFrame::full_bytes() const {
+  Arena measure;
+  measure.take<std::byte>(std::max(
+      image_bytes(), (p_.nbundle() > 0 ? group_bytes(0, p_.nbundle()) : 0) + solve_bytes()));
+  measure.take<std::byte>(0);
+  return measure.used();
+}
+
 int DeviceFrame::group_end(int first) const {
   int last = p_.nbundle();
   while (last > first + 1 && group_bytes(first, last) > scratch_.left()) --last;
   return last;
 }
 
-void DeviceFrame::make_spots(const SpotStore& store) {
+void DeviceFrame::make_spots(Stream& on, const SpotStore& store) {
   const SpotPlan& plan = p_.plan;
   SpotArgs args = spot_args_;
   args.nseries = plan.nseries;
@@ -254,9 +273,9 @@ void DeviceFrame::make_spots(const SpotStore& store) {
   const bool desi =
       DesiSpotsKernel::fits(plan.nx, plan.ny, plan.degree_x, plan.degree_y) && !plan.has_tails;
   if (desi) {
-    k_->spots(*stream_, DesiSpotsKernel::blocks(args), args);
+    k_->spots(on, DesiSpotsKernel::blocks(args), args);
   } else {
-    k_->spots_any(*stream_, store.step(), args);
+    k_->spots_any(on, store.step(), args);
   }
 }
 
@@ -269,7 +288,7 @@ void DeviceFrame::assemble() {
     const SpotStore store = store_of(first, last, scratch);
     {
       const DeviceStage stage(*stream_, "spots");
-      make_spots(store);
+      make_spots(*stream_, store);
     }
     {
       const DeviceStage stage(*stream_, "normal equations");
@@ -281,8 +300,11 @@ void DeviceFrame::assemble() {
     }
     first = last;
   }
-  const DeviceStage stage(*stream_, "prior");
-  add_prior();
+  {
+    const DeviceStage stage(*stream_, "prior");
+    add_prior();
+  }
+  if (side_ != stream_) roots_stage_->begin();
 }
 
 /// In tiles where a block's memory holds one, else straight from the store; second neighbours
@@ -301,53 +323,10 @@ void DeviceFrame::multiply(const SpotStore& store, int first, int last) {
     k_->product(*stream_, ProductKernel::threads(args), args);
 }
 
-void DeviceFrame::diagnose() {
-  for (int first = 0; first < p_.nbundle();) {
-    stop_if_asked(observer_);
-    const bool whole = kept_.scale != nullptr;
-    const int last = whole ? p_.nbundle() : group_end(first);
-    Arena scratch = whole ? after_spots_ : scratch_;
-    DiagnoseArgs d{};
-    d.store = whole ? kept_ : store_of(first, last, scratch);
-    if (!whole) {
-      const DeviceStage stage(*stream_, "spots");
-      make_spots(d.store);
-    }
-    const DeviceStage stage(*stream_, "diagnostics");
-    d.shape = shape_;
-    d.trace = trace_;
-    d.ccd = ccd_;
-    d.n = n_;
-    d.x = x_;
-    d.psferr = p_.psferr;
-    d.row_first = p_.row_first;
-    d.rows = p_.rows;
-    d.columns = p_.light_columns;
-    d.live_first = live_first_;
-    d.live_last = live_last_;
-    d.direction = direction_;
-    d.row_pitch = padded(p_.rows);
-    const auto rows = static_cast<std::size_t>(d.row_pitch * d.store.count);
-    d.light = scratch.take<double>(rows * static_cast<std::size_t>(p_.light_columns));
-    d.light_x = scratch.take<int>(rows);
-    d.bundle_first = first;
-    d.bundles = last - first;
-    d.strip_x = strip_x_;
-    d.strip_pitch = p_.strip_pitch;
-    d.chi2 = scratch.take<float>(chi2_values() * static_cast<std::size_t>(d.bundles));
-    d.model_columns = scratch.take<float>(chi2_values() * static_cast<std::size_t>(d.bundles));
-    d.model = want_model_ ? model_ + strip_values() * static_cast<std::size_t>(first) : nullptr;
-    d.result = result_;
-    k_->light(*stream_, d.row_pitch * d.store.count, d);
-    k_->chi2(*stream_, Chi2Kernel::threads(d), d);
-    k_->gather(*stream_, d.store.step(), d);
-    tally_fit(d, scratch);
-    first = last;
-  }
-  kept_ = {};
+void DeviceFrame::decorrelate() {
+  roots_stage_->run();
+  stream_->wait_for(*side_);  // diagnostics
 }
-
-void DeviceFrame::decorrelate() { RootStage(*this).run(); }
 
 FrameNeeds frame_needs(const Problem& problem, bool pixels_are_double, bool want_model) {
   DeviceFrame frame(problem, pixels_are_double, want_model);
@@ -363,16 +342,13 @@ FrameNeeds frame_needs(const Problem& problem, bool pixels_are_double, bool want
       static_cast<std::size_t>(padded(problem.nfiber())) * kMostKept * kLanes * sizeof(double) +
       static_cast<std::size_t>(problem.nbundle()) * kFitBins * sizeof(unsigned) +
       static_cast<std::size_t>(problem.nbundle()) * static_cast<std::size_t>(problem.nbin);
-  const std::size_t solve = frame.solve_bytes();
+  const std::size_t solve = frame.solve_bytes(), roots = RootStage::full_bytes(frame, kUsualPoles);
   std::size_t one = 0;
   for (int b = 0; b < problem.nbundle(); ++b) one = std::max(one, frame.group_bytes(b, b + 1));
   Arena image;
   image.take<std::byte>(frame.image_bytes());
   needs.least_scratch = std::max({solve, one, RootStage::least_bytes(frame), image.used() + 256});
-  needs.full_scratch =
-      std::max({needs.least_scratch,
-                problem.nbundle() > 0 ? frame.group_bytes(0, problem.nbundle()) + solve : 0,
-                RootStage::full_bytes(frame)});
+  needs.full_scratch = std::max(needs.least_scratch, frame.full_bytes() + roots + 256);
   return needs;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace fiberloom::exact::gpu {
 struct FrameNeeds {
   std::size_t fixed = 0;
   std::size_t least_scratch = 0;  ///< one bundle at a time, the widest band
-  std::size_t full_scratch = 0;   ///< everything at once
+  std::size_t full_scratch = 0;   ///< everything at once, the sweeps beside the solve
   std::size_t upload = 0;         ///< page-locked host memory beside the pixels
   std::size_t mail = 0;           ///< the same for the mailbox
 };
@@ -31,6 +32,11 @@ struct BundleOutcome {
   std::string to_cpu;  ///< not empty: the device gave up, and why
 };
 
+class RootStage;
+
+/// Sweeps need the normal equations alone, roots need no diagnostics. So where the memory holds
+/// both, sweeps run on the stream's side beside the solve, and diagnostics there beside the roots;
+/// else one after the other.
 class DeviceFrame {
  public:
   /// `memory` of `bytes`: at least fixed + least_scratch; `mail`: page-locked, FrameNeeds::mail.
@@ -39,6 +45,7 @@ class DeviceFrame {
   DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model, Stream& stream,
               const DeviceKernels& kernels, const Observer& observer, void* memory,
               std::size_t bytes, std::span<std::byte> mail, std::size_t shared_bytes);
+  ~DeviceFrame();
 
   /// Copies pixels ([npix_y][npix_x]) and geometry. All three point to page-locked memory that
   /// stays until the next synchronization; `spare` has upload_bytes().
@@ -47,10 +54,10 @@ class DeviceFrame {
   void assemble();
   void solve();
   void diagnose();
-  /// Goodness of fit into the reports; after diagnose(), waits.
-  void report_fits();
   /// Sweeps and roots; fills in the reports.
   void decorrelate();
+  /// Goodness of fit into the reports; after diagnose(), waits.
+  void report_fits();
 
   [[nodiscard]] const std::vector<BundleOutcome>& outcomes() const { return outcomes_; }
   [[nodiscard]] const ResultView& result() const { return result_; }
@@ -64,23 +71,27 @@ class DeviceFrame {
   friend FrameNeeds frame_needs(const Problem&, bool, bool);
   friend class RootStage;
   DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model);
+  DeviceFrame(const DeviceFrame&) = delete;
 
   void lay_out(Arena& arena);
-  void clear(const Packs& array, long lanes);
+  void clear(Stream& on, const Packs& array, long lanes);
   [[nodiscard]] std::size_t image_bytes() const;
   void upload_image(void* columns, const void* host);
   [[nodiscard]] SpotStore store_of(int first_bundle, int last_bundle, Arena& scratch) const;
-  void make_spots(const SpotStore& store);
+  void make_spots(Stream& on, const SpotStore& store);
   void multiply(const SpotStore& store, int first_bundle, int last_bundle);
   /// Bundles [first, last) of the group that begins at `first`.
   [[nodiscard]] int group_end(int first) const;
   [[nodiscard]] std::size_t group_bytes(int first, int last) const;
   [[nodiscard]] std::size_t solve_bytes() const;
+  [[nodiscard]] std::size_t full_bytes() const;
   CgArgs solve_arrays(Arena& scratch) const;
   MedianArgs median_arrays(Arena& scratch) const;
   void add_prior();
   void lay_out_fits(Arena& arena);
-  void tally_fit(const DiagnoseArgs& args, Arena& scratch);
+  [[nodiscard]] DiagnoseArgs diagnose_arrays(int first, int last, const SpotStore& store,
+                                             Arena& scratch) const;
+  [[nodiscard]] FitArgs fit_arrays(const DiagnoseArgs& args, Arena& scratch) const;
   [[nodiscard]] std::size_t fit_parts(int bundles) const;
   void solve_own(CgArgs& args, const Slots& fibers, const Packs& from, const Packs& to);
   void dot(CgArgs& args, const Packs& a, const Packs& b);
@@ -88,12 +99,12 @@ class DeviceFrame {
 
   const Problem& p_;
   bool double_pixels_, want_model_;
-  Stream* stream_ = nullptr;
+  Stream *stream_ = nullptr, *side_ = nullptr;  ///< the same where nothing goes beside
   const DeviceKernels* k_ = nullptr;
   const Observer* observer_ = nullptr;
   std::size_t shared_bytes_ = 0;
   Mailbox mail_;
-  Arena scratch_;
+  Arena scratch_, root_scratch_;  ///< the same as well
   Shape shape_;
   CcdView ccd_{};
   TraceView trace_{};
@@ -113,6 +124,7 @@ class DeviceFrame {
   SpotStore kept_{};  ///< spots of the whole frame, where there is room for them
   Arena after_spots_;
   std::vector<BundleOutcome> outcomes_;
+  std::unique_ptr<RootStage> roots_stage_;
 };
 
 /// A pack array taken from an arena.

@@ -70,6 +70,7 @@ void fill_common(DeviceKernels& k) {
   k.next = &Run::template launch_blocks<CgSumKernel<CgNext>>;
   k.direction = &Run::template launch<CgDirectionKernel>;
   k.sweep_begin = &Run::template launch<SweepBeginKernel>;
+  k.sweep_light = &Run::template launch<SweepLightKernel>;
   k.sweep_merge = &Run::template launch<SweepMergeKernel>;
   k.narrow = &Run::template launch<RootNarrowKernel>;
   k.rows = &Run::template launch<RootRowsKernel>;

@@ -43,7 +43,7 @@ struct DeviceKernels {
   Launch<PriorArgs> prior;
   Launch<CgArgs> apply, dot, activate, residual, begin, step, move, next, direction;
   Launch<CgArgs> own_factor[kBandCount], own_solve[kBandCount];
-  Launch<SweepBeginArgs> sweep_begin;
+  Launch<SweepBeginArgs> sweep_begin, sweep_light;
   Launch<SweepMergeArgs> sweep_merge;
   // of wide bands with as many blocks as narrow ones have threads: factors, alternate, pole
   Launch<SweepArgs> sweep_factor[kBandCount], sweep_terms[kBandCount];

@@ -193,21 +193,19 @@ std::size_t RootStage::least_bytes(const DeviceFrame& frame) {
   return most;
 }
 
-std::size_t RootStage::full_bytes(const DeviceFrame& frame) {
+std::size_t RootStage::full_bytes(const DeviceFrame& frame, int poles) {
   std::vector<Attempt> all;
   for (int b = 0; b < frame.p_.nbundle(); ++b)
     all.push_back({b, least_band(frame.p_.geometry_of(0), frame.p_.options, frame.p_.tuning),
                    frame.p_.grid.guard});
   if (all.empty()) return 0;
   const Cut cut = root_cut(frame.p_, all.front());
-  // a quarter of the poles at a time fills any card
-  constexpr long kPolesAtOnce = 5;
-  return batch_bytes(frame, all) +
-         pole_bytes(frame, all.front().band, cut, frame.p_.nfiber() * cut.count * kPolesAtOnce);
+  const long lanes = static_cast<long>(frame.p_.nfiber()) * cut.count * poles;
+  return batch_bytes(frame, all) + pole_bytes(frame, all.front().band, cut, lanes);
 }
 
-/// N, x and ones of the batch.
-void RootStage::begin_sweep(const Batch& batch, const SweepBeginArgs& args) {
+/// What the batch is.
+void RootStage::send_sweep(const Batch& batch, const SweepBeginArgs& args) {
   std::vector<int> fiber, origin, length;
   for (const Place& place : batch.places) {
     const Attempt& a = batch.attempts[static_cast<std::size_t>(place.attempt)];
@@ -215,16 +213,15 @@ void RootStage::begin_sweep(const Batch& batch, const SweepBeginArgs& args) {
     origin.push_back(a.origin());
     length.push_back(a.is_part() ? a.own_length() : p_.nbin);
   }
-  const SweepArgs& s = args.sweep;
-  f_.mail_.send(s.places.fibers, batch.fibers);
-  f_.mail_.send(s.places.place_of, batch.place_of);
+  f_.mail_.send(args.sweep.places.fibers, batch.fibers);
+  f_.mail_.send(args.sweep.places.place_of, batch.place_of);
   f_.mail_.send(args.fiber, fiber);
   f_.mail_.send(args.origin, origin);
   f_.mail_.send(args.length, length);
-  k_.sweep_begin(stream_, s.shape.rows() * padded(s.places.nplace), args);
 }
 
-void RootStage::merge_sweeps(const Batch& batch, const SweepArgs& s, Arena& scratch) {
+/// What counts in the end.
+SweepMergeArgs RootStage::send_merge(const Batch& batch, const SweepArgs& s, Arena& scratch) {
   std::vector<int> left, right;
   for (const Place& place : batch.places) {
     const auto attempt = static_cast<std::size_t>(place.attempt);
@@ -237,32 +234,39 @@ void RootStage::merge_sweeps(const Batch& batch, const SweepArgs& s, Arena& scra
   int *from_left = scratch.take<int>(left.size()), *from_right = scratch.take<int>(right.size());
   f_.mail_.send(from_left, left);
   f_.mail_.send(from_right, right);
-  k_.sweep_merge(stream_, s.shape.rows() * padded(s.places.nplace), {s, from_left, from_right});
+  return {s, from_left, from_right};
 }
 
-/// S of the batch in `left`; x and ones of its axis.
-SweepArgs RootStage::sweep(Batch& batch, Arena& scratch) {
-  const DeviceStage stage(stream_, "sweeps");
-  const int longest = *std::max_element(batch.fibers.begin(), batch.fibers.end());
-  Arena after_s;
-  const SweepBeginArgs begin = sweep_arrays(f_, batch.axis, batch.attempts, scratch, &after_s);
-  begin_sweep(batch, begin);
-  batch.axis.x = begin.to_x;
-  batch.axis.ones = begin.to_ones;
-  SweepArgs s = begin.sweep;
-  f_.clear(s.l, s.problems());  // nothing couples outside the grid
-  f_.clear(s.inv_d, s.problems());
-  const int band = band_index(batch.band);
+/// S of the batch in `left`; ones of its axis. What is sent goes by the frame's own stream, as all
+/// mail does.
+RootStage::Swept RootStage::sweep(Stream& on, std::vector<Attempt> attempts) {
+  Swept swept{make_batch(std::move(attempts)), {}, {}};
+  Batch& batch = swept.batch;
+  Arena scratch = f_.root_scratch_;
+  swept.args = sweep_arrays(f_, batch.axis, batch.attempts, scratch, &swept.scratch);
+  SweepArgs& s = swept.args.sweep;
   const TermBlocks terms = term_blocks(s, f_.shared_bytes_);
   s.abreast = terms.abreast;
-  for (s.step = 0; s.step + 1 < longest && p_.tuning.sweeps != Sweeps::kNone; ++s.step) {
+  batch.axis.x = swept.args.to_x;
+  batch.axis.ones = swept.args.to_ones;
+  send_sweep(batch, swept.args);
+  const SweepMergeArgs merge = send_merge(batch, s, scratch);
+  on.wait_for(stream_);
+  const DeviceStage stage(on, "sweeps");
+  const long elements = s.shape.rows() * padded(s.places.nplace);
+  k_.sweep_begin(on, elements, swept.args);
+  f_.clear(on, s.l, s.problems());  // nothing couples outside the grid
+  f_.clear(on, s.inv_d, s.problems());
+  const int band = band_index(batch.band);
+  const int longest = *std::max_element(batch.fibers.begin(), batch.fibers.end());
+  SweepArgs step = s;
+  for (; step.step + 1 < longest && p_.tuning.sweeps != Sweeps::kNone; ++step.step) {
     stop_if_asked(f_.observer_);
-    k_.sweep_factor[band](stream_, s.lanes(), s);
-    k_.sweep_terms[band](stream_, terms.count, s);
+    k_.sweep_factor[band](on, step.lanes(), step);
+    k_.sweep_terms[band](on, terms.count, step);
   }
-  merge_sweeps(batch, s, scratch);
-  scratch = after_s;
-  return s;
+  k_.sweep_merge(on, elements, merge);
+  return swept;
 }
 
 }  // namespace fiberloom::exact::gpu

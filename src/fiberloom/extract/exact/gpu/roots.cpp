@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "fiberloom/extract/exact/recipe.hpp"
 #include "loom/base/stop.hpp"
@@ -50,7 +51,7 @@ std::vector<RootStage::Attempt> RootStage::take_batch(std::vector<Attempt>& pend
         taken.empty() || (alike(a, taken.front()) && padded(more) * root_cut(p_, a).count <= most);
     if (fits && !taken.empty()) {
       taken.push_back(a);
-      fits = batch_bytes(f_, taken) <= f_.scratch_.left();
+      fits = batch_bytes(f_, taken) <= f_.root_scratch_.left();
       taken.pop_back();
     }
     if (fits) places = more;
@@ -60,28 +61,34 @@ std::vector<RootStage::Attempt> RootStage::take_batch(std::vector<Attempt>& pend
   return taken;
 }
 
-void RootStage::run() {
-  std::vector<Attempt> pending;
+void RootStage::begin() {
   for (int b = 0; b < p_.nbundle(); ++b) {
-    solve_error_.push_back(f_.outcomes_[static_cast<std::size_t>(b)].report.bound_sigma);
-    ask({b, least_band_of(p_, b), p_.grid.guard}, pending);
+    ask({b, least_band_of(p_, b), p_.grid.guard}, pending_);
     progress_.emplace_back().may_leave = p_.tuning.wide_bands == WideBands::kWhereNeeded;
   }
-  while (!pending.empty()) {
+  if (!pending_.empty()) begun_ = sweep(*f_.side_, take_batch(pending_));
+}
+
+void RootStage::run() {
+  if (progress_.empty()) begin();
+  for (const BundleOutcome& outcome : f_.outcomes_)
+    solve_error_.push_back(outcome.report.bound_sigma);
+  while (begun_ || !pending_.empty()) {
     std::vector<Attempt> again;
-    attempt(take_batch(pending), again);
-    pending.insert(pending.end(), again.begin(), again.end());
-    std::erase_if(pending, [&](const Attempt& a) {
+    if (!begun_) begun_ = sweep(stream_, take_batch(pending_));
+    attempt(*std::exchange(begun_, std::nullopt), again);
+    pending_.insert(pending_.end(), again.begin(), again.end());
+    std::erase_if(pending_, [&](const Attempt& a) {
       return !f_.outcomes_[static_cast<std::size_t>(a.bundle)].to_cpu.empty();
     });
     // parts when no whole axis is left, so that it does not matter who was in which batch
     const auto order = [](const Attempt& a) {
       return std::tuple(a.is_part(), a.is_part() && a.length == 0, a.skirt, a.band, a.length);
     };
-    std::stable_sort(pending.begin(), pending.end(),
+    std::stable_sort(pending_.begin(), pending_.end(),
                      [&](const Attempt& a, const Attempt& b) { return order(a) < order(b); });
-    if (!pending.empty() && pending.front().is_part() && pending.front().length == 0)
-      set_lengths(pending);
+    if (!pending_.empty() && pending_.front().is_part() && pending_.front().length == 0)
+      set_lengths(pending_);
   }
   scatter();
 }
@@ -136,14 +143,13 @@ RootStage::Batch RootStage::make_batch(std::vector<Attempt> attempts) const {
   return batch;
 }
 
-void RootStage::attempt(std::vector<Attempt> attempts, std::vector<Attempt>& again) {
-  Batch batch = make_batch(std::move(attempts));
+void RootStage::attempt(Swept swept, std::vector<Attempt>& again) {
+  auto& [batch, args, scratch] = swept;
   sums_.assign(batch.attempts.size(), {});
-  Arena scratch = f_.scratch_;
-  const SweepArgs swept = sweep(batch, scratch);
+  k_.sweep_light(stream_, batch.axis.shape.rows() * padded(args.sweep.places.nplace), args);
   RootArgs root = root_arrays(f_, batch.axis, static_cast<int>(batch.places.size()), batch.band,
                               batch.cut, scratch);
-  root.s = root.wide_s = swept.left;
+  root.s = root.wide_s = args.sweep.left;
   std::vector<int> identity(batch.places.size());
   std::iota(identity.begin(), identity.end(), 0);
   {
@@ -151,7 +157,7 @@ void RootStage::attempt(std::vector<Attempt> attempts, std::vector<Attempt>& aga
     f_.mail_.send(root.place, identity);
     bound(batch, root);
     measure(batch, root);
-    leave(batch, root, swept.places, scratch);
+    leave(batch, root, args.sweep.places, scratch);
     judge(batch, again);
   }
   narrow(batch, root, scratch);
@@ -298,7 +304,7 @@ void RootStage::scatter() {
   std::vector<int> done;
   for (const int b : p_.bundle_of)
     done.push_back(f_.outcomes_[static_cast<std::size_t>(b)].to_cpu.empty() ? 1 : 0);
-  Arena scratch = f_.scratch_;
+  Arena scratch = f_.root_scratch_;
   int* on_device = scratch.take<int>(done.size());
   f_.mail_.send(on_device, done);
   const ScatterArgs args{p_.nfiber(), p_.margin, p_.options.ndiag / 2, f_.roots_, f_.x_, f_.n_.phi,

@@ -4,6 +4,8 @@
 // are those of recipe.hpp and parts.hpp.
 #pragma once
 
+#include <optional>
+
 #include "fiberloom/extract/exact/gpu/frame.hpp"
 #include "fiberloom/extract/exact/parts.hpp"
 
@@ -12,9 +14,14 @@ namespace fiberloom::exact::gpu {
 class RootStage {
  public:
   explicit RootStage(DeviceFrame& frame);
+  /// The first sweeps, on the frame's side; needs its normal equations.
+  void begin();
+  /// The rest, and the first sweeps where they have not begun; needs its solution, and waits for
+  /// nothing on the side.
   void run();
   [[nodiscard]] static std::size_t least_bytes(const DeviceFrame& frame);
-  [[nodiscard]] static std::size_t full_bytes(const DeviceFrame& frame);
+  /// All bundles at once, and so many poles of each window.
+  [[nodiscard]] static std::size_t full_bytes(const DeviceFrame& frame, int poles);
 
  private:
   /// What one bundle is to be tried with next.
@@ -56,6 +63,12 @@ class RootStage {
     Cut cut;
     int band = 0;
   };
+  /// A batch whose S is there, or will be.
+  struct Swept {
+    Batch batch;
+    SweepBeginArgs args{};
+    Arena scratch;  ///< behind it
+  };
   /// What is known of an attempt, or of a bundle.
   struct Sums {
     double kappa = 1, truncation = 0, root_error = 0, seam = 0;
@@ -90,10 +103,11 @@ class RootStage {
   static int row_count(const Cut& cut, int* first);
 
   [[nodiscard]] Batch make_batch(std::vector<Attempt> attempts) const;
-  void attempt(std::vector<Attempt> attempts, std::vector<Attempt>& again);
-  SweepArgs sweep(Batch& batch, Arena& scratch);
-  void begin_sweep(const Batch& batch, const SweepBeginArgs& args);
-  void merge_sweeps(const Batch& batch, const SweepArgs& args, Arena& scratch);
+  void attempt(Swept swept, std::vector<Attempt>& again);
+  [[nodiscard]] Swept sweep(Stream& on, std::vector<Attempt> attempts);
+  void send_sweep(const Batch& batch, const SweepBeginArgs& args);
+  [[nodiscard]] SweepMergeArgs send_merge(const Batch& batch, const SweepArgs& args,
+                                          Arena& scratch);
   std::vector<RootState> prove(const RootArgs& root);
   void bound(Batch& batch, const RootArgs& root);
   void bound_again(Batch& batch, const RootArgs& root, const std::vector<char>& who);
@@ -132,6 +146,8 @@ class RootStage {
   const DeviceKernels& k_;
   std::vector<Sums> sums_;  ///< of the batch's attempts
   std::vector<Progress> progress_;
+  std::vector<Attempt> pending_;
+  std::optional<Swept> begun_;
   std::vector<double> solve_error_;  ///< by bundle
 };
 

@@ -65,7 +65,8 @@ void DeviceFrame::solve() {
   const Slots iterated{0, p_.iterated_slots},
       eliminated{iterated.count, static_cast<int>(p_.solve_fiber.size()) - iterated.count},
       all{0, iterated.count + eliminated.count};
-  for (const Packs& v : {s.r, s.z, s.p, s.q, s.own_p}) clear(v, p_.nfiber());  // margins are read
+  for (const Packs& v : {s.r, s.z, s.p, s.q, s.own_p})
+    clear(*stream_, v, p_.nfiber());  // margins are read
   k_->activate(*stream_, bundles, s);
   s.slots = all;
   k_->own_factor[band_index(p_.band)](*stream_, static_cast<long>(all.count) * s.cut.count, s);

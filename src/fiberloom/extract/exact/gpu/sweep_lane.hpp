@@ -82,8 +82,14 @@ struct SweepBeginArgs {
   const int* fiber;     ///< [nplace] of the frame
   const int* origin;    ///< [nplace] bin of the frame where a place's axis begins
   const int* length;    ///< [nplace] its bins; shape.nbin or fewer
+  /// Bin of the frame.
+  [[nodiscard]] FL_LANE_HD long bin_of(long place, long bin) const { return origin[place] + bin; }
+  [[nodiscard]] FL_LANE_HD bool counts(long place, long bin) const {
+    const long in_frame = bin_of(place, bin);
+    return bin >= 0 && bin < length[place] && in_frame >= 0 && in_frame < frame.nbin;
+  }
 };
-/// Gathers N, x and ones by place. Nothing crosses the ends of a part; beyond them rows are the
+/// Gathers N and ones by place. Nothing crosses the ends of a part; beyond them rows are the
 /// identity's, times an element of its own diagonal: bounds are what they are however long the
 /// others' axes. Threads: rows by bin x padded places.
 struct SweepBeginKernel {
@@ -93,7 +99,7 @@ struct SweepBeginKernel {
     const long pitch = padded(s.places.nplace), row = thread / pitch, i = thread % pitch;
     if (row >= s.shape.rows() || i >= s.places.nplace) return;
     const int f = a.fiber[i];
-    const long bin = row - s.shape.margin, from = a.frame.margin + a.origin[i] + bin;
+    const long bin = row - s.shape.margin, from = a.frame.margin + a.bin_of(i, bin);
     const long begin = a.whole != 0 ? -s.shape.margin : 0;
     const long end = a.length[i] + (a.whole != 0 ? s.shape.margin : 0);
     const bool inside = bin >= begin && bin < end;
@@ -112,10 +118,19 @@ struct SweepBeginKernel {
       const bool meets = inside && k >= -cb && k <= cb && bin + k >= begin && bin + k < end;
       *s.cross.at(i, row, s.half + k) = meets ? *a.n.cross[0].at(f, from, cb + k) : 0.0;
     }
-    const long in_frame = from - a.frame.margin;
-    const bool counts = bin >= 0 && bin < a.length[i] && in_frame >= 0 && in_frame < a.frame.nbin;
-    *a.to_x.at(i, row) = counts ? *a.x.at(f, from) : 0.0;
-    *a.to_ones.at(i, row) = counts ? 1.0 : 0.0;
+    *a.to_ones.at(i, row) = a.counts(i, bin) ? 1.0 : 0.0;
+  }
+};
+/// Gathers x, which sweeps do not need, and so need not wait for. Threads: the same.
+struct SweepLightKernel {
+  using Args = SweepBeginArgs;
+  FL_LANE_HD static void run(long thread, const Args& a) {
+    const SweepArgs& s = a.sweep;
+    const long pitch = padded(s.places.nplace), row = thread / pitch, i = thread % pitch;
+    if (row >= s.shape.rows() || i >= s.places.nplace) return;
+    const long bin = row - s.shape.margin;
+    *a.to_x.at(i, row) =
+        a.counts(i, bin) ? *a.x.at(a.fiber[i], a.frame.margin + a.bin_of(i, bin)) : 0.0;
   }
 };
 
