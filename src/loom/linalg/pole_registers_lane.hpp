@@ -3,7 +3,8 @@
 // and slow memory (GPU threads): the same operations in the same order as in banded_lane.hpp, but
 // what later rows wait for is held in a window that every row shifts by one while it updates it,
 // indexed by constants only, and what comes from memory is asked for long before it is used.
-// Results are written, not added.
+// Results are written, not added. A second text: with one for both either side would lose
+// (bench_texts; docs/fiberloom/gpu.md, "Second texts").
 #pragma once
 
 #include "loom/linalg/banded_lane.hpp"
