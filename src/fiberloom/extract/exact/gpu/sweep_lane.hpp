@@ -39,6 +39,16 @@ struct SweepArgs {
   [[nodiscard]] FL_LANE_HD long lanes() const { return static_cast<long>(problems()) * cut.count; }
 };
 
+/// Whose row a thread has, of rows by bin x padded places.
+struct PlaceRow {
+  long row, place;
+  bool is_there;
+  FL_LANE_HD static PlaceRow of(long thread, const SweepArgs& a) {
+    const long pitch = padded(a.places.nplace), row = thread / pitch, place = thread % pitch;
+    return {row, place, row < a.shape.rows() && place < a.places.nplace};
+  }
+};
+
 /// A column of C = N[(from, .), (to, row)]: entry (row + g) is middle[g * along].
 struct SweepColumn {
   const double* middle;
@@ -96,8 +106,8 @@ struct SweepBeginKernel {
   using Args = SweepBeginArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
     const SweepArgs& s = a.sweep;
-    const long pitch = padded(s.places.nplace), row = thread / pitch, i = thread % pitch;
-    if (row >= s.shape.rows() || i >= s.places.nplace) return;
+    const auto [row, i, is_there] = PlaceRow::of(thread, s);
+    if (!is_there) return;
     const int f = a.fiber[i];
     const long bin = row - s.shape.margin, from = a.frame.margin + a.bin_of(i, bin);
     const long begin = a.whole != 0 ? -s.shape.margin : 0;
@@ -126,8 +136,8 @@ struct SweepLightKernel {
   using Args = SweepBeginArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
     const SweepArgs& s = a.sweep;
-    const long pitch = padded(s.places.nplace), row = thread / pitch, i = thread % pitch;
-    if (row >= s.shape.rows() || i >= s.places.nplace) return;
+    const auto [row, i, is_there] = PlaceRow::of(thread, s);
+    if (!is_there) return;
     const long bin = row - s.shape.margin;
     *a.to_x.at(i, row) =
         a.counts(i, bin) ? *a.x.at(a.fiber[i], a.frame.margin + a.bin_of(i, bin)) : 0.0;
@@ -160,8 +170,8 @@ struct SweepMergeKernel {
   using Args = SweepMergeArgs;
   FL_LANE_HD static void run(long thread, const Args& a) {
     const SweepArgs& s = a.sweep;
-    const long pitch = padded(s.places.nplace), row = thread / pitch, place = thread % pitch;
-    if (row >= s.shape.rows() || place >= s.places.nplace) return;
+    const auto [row, place, is_there] = PlaceRow::of(thread, s);
+    if (!is_there) return;
     const bool left = a.from_left[place] != 0, right = a.from_right[place] != 0;
     FL_UNROLL_FEW
     for (int d = 0; d <= s.band; ++d) {
