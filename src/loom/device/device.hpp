@@ -179,6 +179,11 @@ class Arena {
     const std::size_t at = (used_ + kAlign - 1) / kAlign * kAlign;
     return at < bytes_ ? bytes_ - at : 0;
   }
+  /// What lies before one of its pieces.
+  [[nodiscard]] Arena before(const void* piece) const {
+    const auto* at = static_cast<const std::byte*>(piece);
+    return {base_, static_cast<std::size_t>(at - base_), stream_};
+  }
   [[nodiscard]] bool measuring() const noexcept { return base_ == nullptr; }
 
  private:

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "fiberloom/bench/gpu_agreement.hpp"
 #include "fiberloom/bench/small_case.hpp"
@@ -34,6 +35,14 @@ inline Array2D<double>& ivar_of(Case& c) { return std::get<Array2D<double>>(c.cc
 inline ExtractResult by_cpu(const Case& c) {
   SerialExecutor serial;
   return extract_exact(c.ccd, c.psf, c.options, serial);
+}
+
+inline DeviceStageTime stage_of(const ExtractResult& r, const std::string& name) {
+  for (const DeviceStageTime& t : r.device.stages) {
+    if (t.name == name) return t;
+  }
+  ADD_FAILURE() << "no stage " << name;
+  return {};
 }
 
 /// With parts of the axis as a device has them.

@@ -51,6 +51,17 @@ TEST(DeviceDefects, TakesWideBandsInPartsOfTheAxisAsTheCpuDoes) {
   EXPECT_FALSE(same_bytes(everywhere, device));
 }
 
+TEST(DeviceDefects, SweepsOverPartsBesideTheRootsOfTheWholeAndGivesTheSameBytes) {
+  Case c = make_case(6, 3, 0, 700);
+  kill_block(c, 8, 6);  // one part, and so one batch of parts
+  const ExtractResult one = by_device(c, *emulated({.timing = StreamTiming::kEager}));
+  EXPECT_EQ(stage_of(one, "sweeps").count, 2);
+  EXPECT_LE(stage_of(one, "sweeps").end, stage_of(one, "roots").begin);
+  for (const StreamTiming timing : {StreamTiming::kLazy, StreamTiming::kSideFirst}) {
+    EXPECT_TRUE(same_bytes(one, by_device(c, *emulated({.timing = timing}))));
+  }
+}
+
 TEST(DeviceDefects, KeepsAGridThatRunsPastTheCcdAsTheCpuDoes) {
   Case c = make_case();
   std::vector<double>& wave = c.options.wave;

@@ -158,12 +158,6 @@ TEST(DeviceEngine, GivesTheSameBytesForAnyThreadsAndFramesInFlight) {
   for (const auto& r : results) EXPECT_TRUE(same_bytes(one, r));
 }
 
-const DeviceStageTime& stage_of(const ExtractResult& r, const std::string& name) {
-  const auto& stages = r.device.stages;
-  return *std::find_if(stages.begin(), stages.end(),
-                       [&](const DeviceStageTime& t) { return t.name == name; });
-}
-
 TEST(DeviceEngine, SweepsBesideTheSolveWhereTheMemoryHoldsBothAndGivesTheSameBytes) {
   const Case c = make_case(50, 1, 0, 250);
   const EmulatedDeviceOptions at_once{.timing = StreamTiming::kEager};

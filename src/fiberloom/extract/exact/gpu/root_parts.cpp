@@ -99,9 +99,42 @@ void RootStage::note_left(const Batch& batch, const LeaveArgs& start, Arena scra
   }
 }
 
+/// Parts of the bundles of a batch that left bins out, whatever their roots are.
+void RootStage::ask_for_parts(const Batch& batch) {
+  for (std::size_t i = 0; i < batch.attempts.size(); ++i) {
+    const Attempt& a = batch.attempts[i];
+    if (sums_[i].out || sums_[i].left.empty()) continue;
+    Progress& progress = progress_[static_cast<std::size_t>(a.bundle)];
+    progress.whole = a;
+    progress.sums = sums_[i];
+    begin_parts(a.bundle, 0);
+  }
+}
+
+/// Sweeps of parts, on the side while the roots of what they are parts of are found, where half of
+/// the memory is enough. What they need later has what is free then, before it or behind it.
+void RootStage::sweep_ahead(Arena& scratch) {
+  if (f_.side_ == &stream_ || pending_.empty() || !pending_.front().is_part()) return;
+  std::vector<Attempt> next = take_batch(pending_);
+  const std::size_t bytes = sweep_bytes(f_, next, nullptr);
+  if (bytes <= scratch.left() / 2) {
+    Arena behind = scratch;
+    auto* const memory = behind.take<std::byte>(bytes);
+    const Arena before = f_.root_scratch_.before(memory);
+    const Arena& later = before.left() > behind.left() ? before : behind;
+    if (batch_bytes(f_, next) <= later.left()) {
+      begun_ = sweep(*f_.side_, std::move(next), Arena(memory, bytes, &stream_));
+      begun_->scratch = later;
+      scratch = behind;
+      return;
+    }
+  }
+  pending_.insert(pending_.begin(), next.begin(), next.end());
+}
+
 /// The parts of a bundle, with skirts of that attempt or longer; a wider band from end to end where
 /// they would cost too much.
-void RootStage::begin_parts(int bundle, int attempt, std::vector<Attempt>& again) {
+void RootStage::begin_parts(int bundle, int attempt) {
   Progress& progress = progress_[static_cast<std::size_t>(bundle)];
   const Sums& sums = progress.sums;
   const Attempt& whole = progress.whole;
@@ -114,14 +147,14 @@ void RootStage::begin_parts(int bundle, int attempt, std::vector<Attempt>& again
     progress.parts_open = static_cast<int>(parts.size());
     progress.with_parts = sums;
     for (const BinRange& part : parts)
-      widen({bundle, whole.band, skirt, part}, sums.left_truncation, again);
+      widen({bundle, whole.band, skirt, part}, sums.left_truncation);
     return;
   }
   progress.may_leave = false;
-  widen({bundle, whole.band, whole.skirt}, sums.left_truncation, again);
+  widen({bundle, whole.band, whole.skirt}, sums.left_truncation);
 }
 
-void RootStage::end_part(int bundle, const Sums& sums, std::vector<Attempt>& again) {
+void RootStage::end_part(int bundle, const Sums& sums) {
   Progress& progress = progress_[static_cast<std::size_t>(bundle)];
   progress.with_parts.add(sums);
   if (--progress.parts_open > 0) return;
@@ -129,7 +162,7 @@ void RootStage::end_part(int bundle, const Sums& sums, std::vector<Attempt>& aga
   if (all.seam <= allowed_sigma(p_.tuning.tolerance_sigma, all.kappa)) {
     report(bundle, all);
   } else {
-    begin_parts(bundle, progress.part_try + 1, again);
+    begin_parts(bundle, progress.part_try + 1);
   }
 }
 

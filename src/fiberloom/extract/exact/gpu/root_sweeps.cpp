@@ -150,15 +150,25 @@ TakeArgs RootStage::take_arrays(const DeviceFrame& frame, std::size_t count, Are
   return t;
 }
 
+std::size_t RootStage::sweep_bytes(const DeviceFrame& frame, const std::vector<Attempt>& attempts,
+                                   Arena* rest) {
+  Arena sweep, after_s;
+  const SweepBeginArgs args =
+      sweep_arrays(frame, axis_of(frame, attempts.front().length), attempts, sweep, &after_s);
+  for (int i = 0; i < 2; ++i)  // what counts at the end
+    sweep.take<int>(static_cast<std::size_t>(args.sweep.places.nplace));
+  if (rest != nullptr) *rest = after_s;
+  return sweep.used() + 256;
+}
+
 std::size_t RootStage::batch_bytes(const DeviceFrame& frame, const std::vector<Attempt>& attempts) {
   const int band = attempts.front().band;
   int places = 0;
   for (const Attempt& a : attempts) places += frame.p_.fibers_of(a.bundle);
   const auto n = static_cast<std::size_t>(places);
-  Arena sweep, rest;
+  Arena rest;
+  const std::size_t sweep = sweep_bytes(frame, attempts, &rest);
   const Axis axis = axis_of(frame, attempts.front().length);
-  (void)sweep_arrays(frame, axis, attempts, sweep, &rest);
-  for (int i = 0; i < 2; ++i) sweep.take<int>(n);  // what counts at the end
   const Cut cut = root_cut(frame.p_, attempts.front());
   (void)root_arrays(frame, axis, places, band, cut, rest);
   const long rows = axis.shape.rows();
@@ -177,7 +187,7 @@ std::size_t RootStage::batch_bytes(const DeviceFrame& frame, const std::vector<A
   for (const std::size_t each : {n * kMostPoles, n * kMostPoles}) rest.take<double>(each);
   (void)take_arrays(frame, n, rest);
   const std::size_t poles = rest.used() + pole_bytes(frame, band, cut, kPoleThreads * cut.count);
-  return std::max(sweep.used(), poles) + 8192;
+  return std::max(sweep, poles) + 8192;
 }
 
 std::size_t RootStage::least_bytes(const DeviceFrame& frame) {
@@ -239,10 +249,9 @@ SweepMergeArgs RootStage::send_merge(const Batch& batch, const SweepArgs& s, Are
 
 /// S of the batch in `left`; ones of its axis. What is sent goes by the frame's own stream, as all
 /// mail does.
-RootStage::Swept RootStage::sweep(Stream& on, std::vector<Attempt> attempts) {
+RootStage::Swept RootStage::sweep(Stream& on, std::vector<Attempt> attempts, Arena scratch) {
   Swept swept{make_batch(std::move(attempts)), {}, {}};
   Batch& batch = swept.batch;
-  Arena scratch = f_.root_scratch_;
   swept.args = sweep_arrays(f_, batch.axis, batch.attempts, scratch, &swept.scratch);
   SweepArgs& s = swept.args.sweep;
   const TermBlocks terms = term_blocks(s, f_.shared_bytes_);

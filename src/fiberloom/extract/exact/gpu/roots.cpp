@@ -63,34 +63,38 @@ std::vector<RootStage::Attempt> RootStage::take_batch(std::vector<Attempt>& pend
 
 void RootStage::begin() {
   for (int b = 0; b < p_.nbundle(); ++b) {
-    ask({b, least_band_of(p_, b), p_.grid.guard}, pending_);
+    ask({b, least_band_of(p_, b), p_.grid.guard});
     progress_.emplace_back().may_leave = p_.tuning.wide_bands == WideBands::kWhereNeeded;
   }
-  if (!pending_.empty()) begun_ = sweep(*f_.side_, take_batch(pending_));
+  if (!pending_.empty()) begun_ = sweep(*f_.side_, take_batch(pending_), f_.root_scratch_);
 }
 
 void RootStage::run() {
   if (progress_.empty()) begin();
   for (const BundleOutcome& outcome : f_.outcomes_)
     solve_error_.push_back(outcome.report.bound_sigma);
-  while (begun_ || !pending_.empty()) {
-    std::vector<Attempt> again;
-    if (!begun_) begun_ = sweep(stream_, take_batch(pending_));
-    attempt(*std::exchange(begun_, std::nullopt), again);
-    pending_.insert(pending_.end(), again.begin(), again.end());
-    std::erase_if(pending_, [&](const Attempt& a) {
-      return !f_.outcomes_[static_cast<std::size_t>(a.bundle)].to_cpu.empty();
-    });
-    // parts when no whole axis is left, so that it does not matter who was in which batch
-    const auto order = [](const Attempt& a) {
-      return std::tuple(a.is_part(), a.is_part() && a.length == 0, a.skirt, a.band, a.length);
-    };
-    std::stable_sort(pending_.begin(), pending_.end(),
-                     [&](const Attempt& a, const Attempt& b) { return order(a) < order(b); });
-    if (!pending_.empty() && pending_.front().is_part() && pending_.front().length == 0)
-      set_lengths(pending_);
+  for (bool is_first = true; begun_ || !pending_.empty(); is_first = false) {
+    if (!begun_) begun_ = sweep(stream_, take_batch(pending_), f_.root_scratch_);
+    if (!is_first) stream_.wait_for(*f_.side_);  // that of the first is waited for already
+    attempt(*std::exchange(begun_, std::nullopt));
+    arrange();
   }
   scatter();
+}
+
+/// What is to be tried next in front; parts when no whole axis is left, so that it does not matter
+/// who was in which batch.
+void RootStage::arrange() {
+  std::erase_if(pending_, [&](const Attempt& a) {
+    return !f_.outcomes_[static_cast<std::size_t>(a.bundle)].to_cpu.empty();
+  });
+  const auto order = [](const Attempt& a) {
+    return std::tuple(a.is_part(), a.is_part() && a.length == 0, a.skirt, a.band, a.length);
+  };
+  std::stable_sort(pending_.begin(), pending_.end(),
+                   [&](const Attempt& a, const Attempt& b) { return order(a) < order(b); });
+  if (!pending_.empty() && pending_.front().is_part() && pending_.front().length == 0)
+    set_lengths(pending_);
 }
 
 /// Lower bounds on the spectrum of those that are trying; leaves S^-1 a in root.solution.
@@ -143,7 +147,7 @@ RootStage::Batch RootStage::make_batch(std::vector<Attempt> attempts) const {
   return batch;
 }
 
-void RootStage::attempt(Swept swept, std::vector<Attempt>& again) {
+void RootStage::attempt(Swept swept) {
   auto& [batch, args, scratch] = swept;
   sums_.assign(batch.attempts.size(), {});
   k_.sweep_light(stream_, batch.axis.shape.rows() * padded(args.sweep.places.nplace), args);
@@ -158,13 +162,16 @@ void RootStage::attempt(Swept swept, std::vector<Attempt>& again) {
     bound(batch, root);
     measure(batch, root);
     leave(batch, root, args.sweep.places, scratch);
-    judge(batch, again);
+    judge(batch);
+    ask_for_parts(batch);
   }
+  arrange();
+  sweep_ahead(scratch);
   narrow(batch, root, scratch);
   std::vector<std::size_t> wide(batch.places.size());
   std::iota(wide.begin(), wide.end(), std::size_t{0});
   take_poles(batch, root, wide, scratch);
-  finish(batch, again);
+  finish(batch);
 }
 
 /// Bounds of all places.
@@ -209,8 +216,8 @@ bool RootStage::is_too_narrow(const Batch& batch, const Place& place) const {
   return too_narrow(place.widest_truncation, place.allowed, batch.band >= p_.tuning.most_band);
 }
 
-/// Who has too narrow a band.
-void RootStage::judge(const Batch& batch, std::vector<Attempt>& again) {
+/// Who has too narrow a band, and what the bins ask for that were left out.
+void RootStage::judge(const Batch& batch) {
   std::vector<double> excess(batch.attempts.size(), 0.0);
   for (const Place& place : batch.places) {
     Sums& sums = sums_[static_cast<std::size_t>(place.attempt)];
@@ -221,6 +228,7 @@ void RootStage::judge(const Batch& batch, std::vector<Attempt>& again) {
       continue;
     }
     most = std::max({most, place.widest_truncation, place.left_truncation});
+    sums.left_truncation = std::max(sums.left_truncation, place.left_truncation);
     if (is_too_narrow(batch, place)) sums.out = true;
   }
   for (std::size_t i = 0; i < sums_.size(); ++i) {
@@ -230,32 +238,31 @@ void RootStage::judge(const Batch& batch, std::vector<Attempt>& again) {
       f_.outcomes_[static_cast<std::size_t>(a.bundle)].to_cpu =
           "the marginal precision of a fibre is not positive definite";
     } else {
-      widen(a, excess[i], again);
+      widen(a, excess[i]);
     }
   }
 }
 
 /// The same with the band that this excess asks for.
-void RootStage::widen(const Attempt& a, double truncation, std::vector<Attempt>& again) {
+void RootStage::widen(const Attempt& a, double truncation) {
   Attempt next = a;
   next.band = wider_band(a.band, truncation, p_.grid.decay, p_.tuning);
-  ask(next, again);
+  ask(next);
 }
 
 /// To be tried, unless that goes to the CPU.
-void RootStage::ask(const Attempt& next, std::vector<Attempt>& pending) {
-  if (has_band(next)) return pending.push_back(next);
+void RootStage::ask(const Attempt& next) {
+  if (has_band(next)) return pending_.push_back(next);
   f_.outcomes_[static_cast<std::size_t>(next.bundle)].to_cpu =
       "a band of " + std::to_string(next.band) + " takes more memory of a block than there is";
 }
 
-void RootStage::finish(const Batch& batch, std::vector<Attempt>& again) {
+void RootStage::finish(const Batch& batch) {
   for (const Place& place : batch.places) {
     Sums& sums = sums_[static_cast<std::size_t>(place.attempt)];
     if (sums.out) continue;
     sums.kappa = std::max(sums.kappa, place.high / place.low);
     sums.truncation = std::max(sums.truncation, place.chosen);
-    sums.left_truncation = std::max(sums.left_truncation, place.left_truncation);
   }
   for (std::size_t i = 0; i < batch.attempts.size(); ++i) {
     const Attempt& a = batch.attempts[i];
@@ -268,19 +275,19 @@ void RootStage::finish(const Batch& batch, std::vector<Attempt>& again) {
       continue;
     }
     if (a.is_part()) {
-      end_part(a.bundle, sums, again);
+      end_part(a.bundle, sums);
       continue;
     }
     Progress& progress = progress_[static_cast<std::size_t>(a.bundle)];
     progress.whole = a;
     progress.sums = sums;
-    if (!sums.left.empty()) {
-      begin_parts(a.bundle, 0, again);
+    if (!sums.left.empty()) {  // its parts have been asked for
+      progress.with_parts = sums;
       continue;
     }
     report(a.bundle, sums);
     if (needs_longer_skirts(sums.seam, p_.tuning.tolerance_sigma, sums.kappa, batch.cut.count))
-      again.push_back({a.bundle, a.band, next_skirt(a.skirt, p_.grid.guard, p_.nbin)});
+      pending_.push_back({a.bundle, a.band, next_skirt(a.skirt, p_.grid.guard, p_.nbin)});
   }
 }
 

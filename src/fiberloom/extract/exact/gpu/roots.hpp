@@ -91,6 +91,9 @@ class RootStage {
   [[nodiscard]] std::vector<Attempt> take_batch(std::vector<Attempt>& pending) const;
   /// Whether two may be in one batch.
   [[nodiscard]] bool alike(const Attempt& a, const Attempt& b) const;
+  /// Of sweeps; `rest`: where what comes later begins.
+  [[nodiscard]] static std::size_t sweep_bytes(const DeviceFrame& frame,
+                                               const std::vector<Attempt>& attempts, Arena* rest);
   [[nodiscard]] static std::size_t batch_bytes(const DeviceFrame& frame,
                                                const std::vector<Attempt>& attempts);
   static SweepBeginArgs sweep_arrays(const DeviceFrame& frame, const Axis& axis,
@@ -103,8 +106,9 @@ class RootStage {
   static int row_count(const Cut& cut, int* first);
 
   [[nodiscard]] Batch make_batch(std::vector<Attempt> attempts) const;
-  void attempt(Swept swept, std::vector<Attempt>& again);
-  [[nodiscard]] Swept sweep(Stream& on, std::vector<Attempt> attempts);
+  void arrange();
+  void attempt(Swept swept);
+  [[nodiscard]] Swept sweep(Stream& on, std::vector<Attempt> attempts, Arena scratch);
   void send_sweep(const Batch& batch, const SweepBeginArgs& args);
   [[nodiscard]] SweepMergeArgs send_merge(const Batch& batch, const SweepArgs& args,
                                           Arena& scratch);
@@ -114,7 +118,7 @@ class RootStage {
   void note_bounds(const RootState& state, Place& place) const;
   void measure(Batch& batch, const RootArgs& root);
   [[nodiscard]] bool is_too_narrow(const Batch& batch, const Place& place) const;
-  void judge(const Batch& batch, std::vector<Attempt>& again);
+  void judge(const Batch& batch);
   void narrow(Batch& batch, const RootArgs& wide, Arena scratch);
   std::vector<int> choose_poles(const Batch& batch, const RootArgs& root,
                                 const std::vector<std::size_t>& place_of, PoleArgs& poles,
@@ -124,20 +128,22 @@ class RootStage {
   void send_lengths(const Batch& batch, PoleArgs& poles, Arena& scratch);
   void send_places(const Batch& batch, const std::vector<std::size_t>& place_of,
                    const TakeArgs& take);
-  void finish(const Batch& batch, std::vector<Attempt>& again);
+  void finish(const Batch& batch);
   void report(int bundle, const Sums& sums);
-  void widen(const Attempt& a, double truncation, std::vector<Attempt>& again);
+  void widen(const Attempt& a, double truncation);
   void scatter();
 
   // root_parts.cpp
   [[nodiscard]] std::vector<char> may_leave(const Batch& batch) const;
   void leave(Batch& batch, const RootArgs& root, const PlaceView& places, Arena scratch);
   void note_left(const Batch& batch, const LeaveArgs& args, Arena scratch);
-  void begin_parts(int bundle, int attempt, std::vector<Attempt>& again);
-  void end_part(int bundle, const Sums& sums, std::vector<Attempt>& again);
+  void ask_for_parts(const Batch& batch);
+  void sweep_ahead(Arena& scratch);
+  void begin_parts(int bundle, int attempt);
+  void end_part(int bundle, const Sums& sums);
   [[nodiscard]] static int part_length(int bins);
   [[nodiscard]] bool has_band(const Attempt& a) const;
-  void ask(const Attempt& next, std::vector<Attempt>& pending);
+  void ask(const Attempt& next);
   static void set_lengths(std::vector<Attempt>& pending);
 
   DeviceFrame& f_;
