@@ -5,12 +5,12 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "bindings.hpp"
 #include "calibration.hpp"
 #include "fiberloom/calibrate/resample.hpp"
 #include "fiberloom/recipes/coadd/coadd_option_table.hpp"
+#include "fiberloom/recipes/redshift/exposure_status.hpp"
 #include "fiberloom/recipes/redshift/tables_of_targets.hpp"
 #include "loom/runtime/executors.hpp"
 #include "watch.hpp"
@@ -21,17 +21,12 @@ namespace {
 using Targets = std::vector<std::vector<std::size_t>>;
 using Cameras = std::vector<std::pair<std::string, Spectra>>;
 
-char band_of(const std::string& camera) {
-  return camera.empty() ? '\0'
-                        : static_cast<char>(std::tolower(static_cast<unsigned char>(camera[0])));
-}
-
 /// Camera by camera; what has been summed is let go of.
 std::vector<Spectra> sum_cameras(const CoaddJob& job, Cameras& given, const Targets& targets,
                                  Executor& executor, std::size_t& cosmics) {
   std::vector<Spectra> out;
   for (auto& [name, spectra] : given) {
-    calibrate::Coadd sum = calibrate::coadd_exposures(spectra, targets, band_of(name),
+    calibrate::Coadd sum = calibrate::coadd_exposures(spectra, targets, band_of_camera(name),
                                                       {.cosmic_nsig = job.cosmic_nsig}, executor);
     cosmics += sum.cosmics;
     spectra = {};
@@ -47,7 +42,7 @@ std::vector<Spectra> resample(const CoaddJob& job, const Cameras& given, const T
   std::vector<calibrate::ResampledCamera> cameras;
   double first = given.front().second.wave.front(), last = first;
   for (const auto& [name, spectra] : given) {
-    cameras.push_back({&spectra, band_of(name)});
+    cameras.push_back({&spectra, band_of_camera(name)});
     last = std::max(last, spectra.wave.back());
   }
   calibrate::Coadd sum =

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiberloom/catalogue/catalogue.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <tuple>
 
 #include "fiberloom/catalogue/errors.hpp"
 #include "fiberloom/catalogue/selection.hpp"
 #include "fiberloom/catalogue/test_groups.hpp"
+#include "loom/base/letter_case.hpp"
 #include "loom/testing/postgres_server.hpp"
 #include "loom/testing/scratch_folder.hpp"
 
@@ -30,8 +32,9 @@ class CatalogueTest : public ScratchFolder, public testing::WithParamInterface<d
     if (GetParam() == db::Kind::kPostgres) {
       if (test::PostgresServer::programs().empty()) GTEST_SKIP() << "no PostgreSQL server here";
       ASSERT_TRUE(server().works());
-      std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
-      for (char& c : name) c = c == '/' ? '_' : static_cast<char>(std::tolower(c));
+      std::string name =
+          loom::in_small_letters(testing::UnitTest::GetInstance()->current_test_info()->name());
+      std::ranges::replace(name, '/', '_');
       url_ = server().make(name);
     }
     catalogue_ = std::make_unique<Catalogue>(url_, db::OpenOptions{db::Access::kWrite, 5});

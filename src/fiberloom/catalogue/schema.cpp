@@ -2,12 +2,12 @@
 #include "fiberloom/catalogue/schema.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <random>
 #include <string_view>
 #include <utility>
 
+#include "loom/base/letter_case.hpp"
 #include "loom/base/print.hpp"
 
 namespace fiberloom::catalogue {
@@ -31,9 +31,7 @@ void add(Columns& out, SqlType type, std::string_view names) {
     } else if (name.back() == '!') {
       column.name.pop_back();
     } else {
-      for (const char c : name) {
-        column.from += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-      }
+      column.from = loom::in_capitals(column.name);
     }
     out.push_back(std::move(column));
   }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <numbers>
@@ -13,6 +12,7 @@
 #include "fiberloom/catalogue/schema.hpp"
 #include "fiberloom/foundation.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/letter_case.hpp"
 #include "loom/base/number_text.hpp"
 
 namespace fiberloom::catalogue {
@@ -212,8 +212,7 @@ namespace {
 
 /// GALAXY, QSO and STAR in letters of either case; others as they are.
 std::string class_named(const std::string& text) {
-  std::string upper = text;
-  std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return std::toupper(c); });
+  const std::string upper = loom::in_capitals(text);
   const bool known = upper == "GALAXY" || upper == "QSO" || upper == "STAR";
   return known ? upper : text;
 }

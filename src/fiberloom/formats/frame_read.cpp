@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frames as read back: ours, desispec's, spex's and exspec's; and truth files.
 #include <algorithm>
-#include <cctype>
 #include <string>
 #include <utility>
 
 #include "fiberloom/formats/from_reader.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/letter_case.hpp"
 #include "loom/fits/fits_writer.hpp"
 
 namespace fiberloom {
@@ -17,9 +17,7 @@ using fits::Hdu;
 
 void require_angstrom(const FitsReader& file, const Hdu& hdu) {
   const std::string unit = hdu.header.text("BUNIT").value_or("");
-  std::string known = unit;
-  std::transform(known.begin(), known.end(), known.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string known = loom::in_small_letters(unit);
   for (const char* other : {"nm", "nanometer", "nanometers", "um", "micron", "microns",
                             "micrometer", "mm", "cm", "m", "hz", "ghz", "ev", "1/cm"}) {
     if (known == other)

@@ -9,6 +9,7 @@
 #include "fiberloom/formats/spectrograph.hpp"
 #include "fiberloom/recipes/frame_header.hpp"
 #include "fiberloom/recipes/version.hpp"
+#include "loom/base/letter_case.hpp"
 #include "loom/base/print.hpp"
 
 namespace fiberloom::calibration {
@@ -22,10 +23,7 @@ bool same_in_petal(std::int64_t a, std::int64_t b) {
 }  // namespace
 
 std::string camera_of(const HeaderCards& header) {
-  std::string camera = header.text("CAMERA").value_or("");
-  std::transform(camera.begin(), camera.end(), camera.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return camera;
+  return loom::in_small_letters(header.text("CAMERA").value_or(""));
 }
 
 char band_of(const HeaderCards& header) {

@@ -2,13 +2,13 @@
 #include "fiberloom/spectrum/table.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "fiberloom/foundation.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/letter_case.hpp"
 
 namespace fiberloom {
 namespace {
@@ -38,12 +38,6 @@ std::optional<std::int64_t> stored_integer(const Column& column, std::size_t ind
 
 bool is_number(const Column& column) noexcept {
   return column.cell != Cell::kText && column.cell != Cell::kOpaque;
-}
-
-bool same_name(const std::string& a, const std::string& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-    return std::toupper(x) == std::toupper(y);
-  });
 }
 
 std::string trimmed(const std::string& name) {
@@ -119,7 +113,7 @@ double number_of(const Column& column, std::size_t row, std::size_t i) noexcept 
 const Column* Table::find(const std::string& name) const {
   const std::string wanted = trimmed(name);
   const auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& column) {
-    return same_name(trimmed(column.name), wanted);
+    return loom::same_but_for_case(trimmed(column.name), wanted);
   });
   return found == columns.end() ? nullptr : &*found;
 }

@@ -3,12 +3,12 @@
 #include "fiberloom/templates/template_file.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 
 #include "fiberloom/status.hpp"
+#include "loom/base/letter_case.hpp"
 #include "loom/base/print.hpp"
 #include "loom/files/byte_source.hpp"
 #include "loom/files/sha256.hpp"
@@ -24,12 +24,6 @@ using redshift::Method;
 /// Far more than any file of the field has; a file that claims more is foreign, and would take all
 /// memory.
 constexpr std::size_t kMostBasis = 1000, kMostWaves = 10000000, kMostArchetypes = 100000;
-
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
 
 std::string trimmed(const std::string& text) {
   const auto first = text.find_first_not_of(' ');
@@ -120,7 +114,7 @@ Array2D<double> matrix(const FitsReader& file, const Hdu& hdu, std::size_t most_
 }
 
 std::string require_type(const FitsReader& file, const Hdu& hdu) {
-  const std::string type = upper(trimmed(hdu.header.text("RRTYPE").value_or("")));
+  const std::string type = loom::in_capitals(trimmed(hdu.header.text("RRTYPE").value_or("")));
   if (!type.empty()) return type;
   throw file.error(kBadTemplate, hdu, "no keyword RRTYPE, expected GALAXY, QSO, STAR ...");
 }
@@ -131,7 +125,7 @@ std::string version_of(const Hdu& hdu) {
 }
 
 Method method_of(const FitsReader& file, const Hdu& hdu) {
-  const std::string name = upper(trimmed(hdu.header.text("RRMETHOD").value_or("PCA")));
+  const std::string name = loom::in_capitals(trimmed(hdu.header.text("RRMETHOD").value_or("PCA")));
   if (name == "PCA") return Method::kPca;
   if (name == "NMF") return Method::kNmf;
   throw file.error(kBadTemplate, hdu, "RRMETHOD is " + name + ", expected PCA or NMF");
@@ -141,9 +135,9 @@ Method method_of(const FitsReader& file, const Hdu& hdu) {
 /// redshift at which it matters; a quasar of an unknown version is not guessed.
 Igm igm_of(const FitsReader& file, const Hdu& hdu, const Template& t) {
   if (const auto text = hdu.header.text("RRIGM")) {
-    const std::string name = upper(trimmed(*text));
+    const std::string name = loom::in_capitals(trimmed(*text));
     for (const Igm igm : {Igm::kNone, Igm::kCalura12, Igm::kKamble20, Igm::kInoue14}) {
-      if (name == upper(std::string(redshift::name_of(igm)))) return igm;
+      if (name == loom::in_capitals(std::string(redshift::name_of(igm)))) return igm;
     }
     throw file.error(kBadTemplate, hdu,
                      "RRIGM is " + *text + ", expected None, Calura12, Kamble20 or Inoue14");
@@ -195,7 +189,7 @@ Template parse_template(const FitsReader& file, const GridRules& rules) {
   const Hdu& hdu = require_hdu(file, "BASIS_VECTORS");
   Template t;
   t.spectype = require_type(file, hdu);
-  t.subtype = upper(trimmed(hdu.header.text("RRSUBTYP").value_or("")));
+  t.subtype = loom::in_capitals(trimmed(hdu.header.text("RRSUBTYP").value_or("")));
   t.version = version_of(hdu);
   t.method = method_of(file, hdu);
   t.igm = igm_of(file, hdu, t);

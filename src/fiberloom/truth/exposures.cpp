@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <string>
 
 #include "fiberloom/simulate/spectra.hpp"
 #include "fiberloom/spectrum/banded.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/letter_case.hpp"
 #include "loom/base/median.hpp"
 #include "loom/base/rng.hpp"
 
@@ -223,7 +223,7 @@ Exposure expose(const Spectrograph& spectrograph, std::size_t number, const Expo
   if (field) add_flux(out, stream(o, 0, exposure, kTargets), o);  // the same for all cameras
   std::vector<double> sky;
   if (field) {
-    const auto band = static_cast<char>(std::tolower(static_cast<unsigned char>(camera.name[0])));
+    const auto band = loom::small_letter(camera.name[0]);
     sky = sky_electrons(band, {camera.wave, camera.wave[1] - camera.wave[0]},
                         spectrograph.exptime_s());
   }

@@ -8,6 +8,7 @@
 #include "fiberloom/simulate/simulated_psf.hpp"
 #include "fiberloom/simulate/spectra.hpp"
 #include "fiberloom/spectrum/banded.hpp"
+#include "loom/base/letter_case.hpp"
 
 namespace fiberloom::truth {
 namespace {
@@ -50,7 +51,7 @@ Array2D<float> diagonals(const CameraModel& camera, std::size_t fiber) {
 
 CameraModel camera_model(char band, double exptime_s, std::uint64_t seed) {
   CameraModel c;
-  c.name = std::string(1, static_cast<char>(band - 'a' + 'A'));
+  c.name = std::string(1, loom::capital(band));
   c.wave = camera_wave_grid(band);
   SimulatedPsfOptions options = camera_psf_options(band);
   options.seed = seed;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include <limits>
 #include <thread>
 
+#include "loom/base/letter_case.hpp"
 #include "loom/testing/postgres_server.hpp"
 #include "loom/testing/scratch_folder.hpp"
 
@@ -60,8 +62,8 @@ class DbTest : public ScratchFolder, public testing::WithParamInterface<Kind> {
     } else {
       if (test::PostgresServer::programs().empty()) GTEST_SKIP() << "no PostgreSQL server here";
       ASSERT_TRUE(server().works());
-      std::string name = test->name();
-      for (char& c : name) c = c == '/' ? '_' : static_cast<char>(std::tolower(c));
+      std::string name = loom::in_small_letters(test->name());
+      std::ranges::replace(name, '/', '_');
       url_ = server().make(name);
     }
     writer_ = open(url_, {Access::kWrite, 5});

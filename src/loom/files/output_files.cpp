@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -18,6 +17,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "loom/base/letter_case.hpp"
 #include "loom/files/files_below.hpp"
 
 namespace loom {
@@ -60,9 +60,7 @@ bool is_there(const std::filesystem::path& path) noexcept {
 
 bool has_ending(std::string_view name, std::string_view ending) noexcept {
   return name.size() >= ending.size() &&
-         std::ranges::equal(name.substr(name.size() - ending.size()), ending, [](char a, char b) {
-           return std::tolower(static_cast<unsigned char>(a)) == b;
-         });
+         same_but_for_case(name.substr(name.size() - ending.size()), ending);
 }
 
 Status write_status(int error) noexcept {

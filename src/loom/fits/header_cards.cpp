@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "loom/base/letter_case.hpp"
+
 namespace loom {
 namespace fits {
 namespace {
@@ -18,8 +20,6 @@ std::string_view trim(std::string_view s) {
   while (!s.empty() && (s.back() == ' ' || s.back() == '\0')) s.remove_suffix(1);
   return s;
 }
-
-char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
 bool is_digits(std::string_view s) {
   return !s.empty() && std::all_of(s.begin(), s.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -74,7 +74,7 @@ std::size_t value_start(std::string_view card) {
 
 std::string normal_name(std::string_view name) {
   std::string out(trim(name));
-  std::transform(out.begin(), out.end(), out.begin(), upper);
+  std::transform(out.begin(), out.end(), out.begin(), capital);
   return out;
 }
 
@@ -105,7 +105,7 @@ std::string format_number(double value) {
   std::array<char, 40> text{};
   const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
   std::string out(text.data(), error == std::errc{} ? end : text.data());
-  std::transform(out.begin(), out.end(), out.begin(), upper);
+  std::transform(out.begin(), out.end(), out.begin(), capital);
   if (out.find_first_of(".E") == std::string::npos) out += ".0";
   return out;
 }
@@ -174,7 +174,7 @@ std::vector<std::string> safe_cards(const HeaderCards& header) {
           return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
         });
     if (!valid_key) continue;
-    std::transform(card.begin(), card.begin() + 8, card.begin(), upper);
+    std::transform(card.begin(), card.begin() + 8, card.begin(), capital);
     const CardValue value = parse_card(card);
     if (value.kind != CardValue::Kind::kInvalid) {
       out.push_back(std::move(card));
@@ -204,7 +204,7 @@ CardValue parse_continue(const std::string& card) {
 bool may_be(const std::string& card, const std::string& wanted) {
   const char first = card.empty() ? ' ' : card.front();
   return first == ' ' || first == '\0' || first == 'H' || wanted.empty() ||
-         fits::upper(first) == wanted.front();
+         capital(first) == wanted.front();
 }
 
 std::optional<std::size_t> find_card(const HeaderCards& h, const std::string& key) {

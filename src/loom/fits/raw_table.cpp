@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "loom/base/error.hpp"
+#include "loom/base/letter_case.hpp"
 #include "loom/files/byte_order.hpp"
 #include "loom/fits/pixel_convert.hpp"
 
@@ -139,7 +140,7 @@ std::optional<TableColumn> parse_tform(const std::string& tform) {
     p = next;
   }
   if (p == end) return std::nullopt;
-  out.type = *p >= 'a' && *p <= 'z' ? static_cast<char>(*p - 'a' + 'A') : *p;
+  out.type = capital(*p);
   if ((out.type == 'P' || out.type == 'Q') && p + 1 != end) out.element = p[1];
   if (out.type == 'X') {
     out.bytes = (out.repeat + 7) / 8;

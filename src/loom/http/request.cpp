@@ -4,6 +4,8 @@
 #include <cctype>
 #include <utility>
 
+#include "loom/base/letter_case.hpp"
+
 namespace loom::http {
 namespace {
 
@@ -12,14 +14,6 @@ int hex(char c) {
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
-}
-
-std::string lower(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return out;
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -32,7 +26,7 @@ std::string_view trimmed(std::string_view text) {
 std::string host_of(std::string_view value) {
   const std::size_t bracket = value.starts_with('[') ? value.find(']') : 0;
   if (bracket == std::string_view::npos) return {};
-  return lower(value.substr(0, value.find(':', bracket)));
+  return in_small_letters(std::string(value.substr(0, value.find(':', bracket))));
 }
 
 /// The next line without its end; `rest` loses it.
@@ -123,7 +117,7 @@ Parsed parse_request(std::string_view bytes) {
     if (header.empty()) break;
     const std::size_t colon = header.find(':');
     if (colon == std::string_view::npos || colon == 0) return {};
-    if (lower(header.substr(0, colon)) == "host") {
+    if (same_but_for_case(header.substr(0, colon), "host")) {
       out.host = host_of(trimmed(header.substr(colon + 1)));
     }
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "loom/program/common_options.hpp"
 
-#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <map>
 
 #include "loom/base/error.hpp"
+#include "loom/base/letter_case.hpp"
 
 namespace loom {
 
@@ -49,7 +49,7 @@ std::uint64_t parse_bytes(const std::string& text) {
   double factor = 1;
   bool good = end != text.c_str() && std::isfinite(value) && value > 0;
   if (!unit.empty()) {
-    const std::size_t power = std::string("KMGT").find(static_cast<char>(std::toupper(unit[0])));
+    const std::size_t power = std::string("KMGT").find(capital(unit[0]));
     const std::string rest = unit.substr(1);
     good = good && power != std::string::npos && (rest.empty() || rest == "B" || rest == "iB");
     if (good) factor = std::pow(1024.0, static_cast<double>(power + 1));

@@ -2,8 +2,7 @@
 // The manual page, from the same texts as --help.
 #include "loom/program/manual.hpp"
 
-#include <cctype>
-
+#include "loom/base/letter_case.hpp"
 #include "loom/program/standard_output.hpp"
 
 namespace loom {
@@ -71,9 +70,7 @@ std::string command_section(const Command& program, const Command& command) {
 
 std::string manual_page(const Command& program, const ManualText& manual) {
   const std::string name = roff(program.name);
-  std::string title = name;
-  for (char& c : title) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  std::string text = ".TH " + title + " 1 \"\" \"" + name + " " + roff(manual.version) +
+  std::string text = ".TH " + in_capitals(name) + " 1 \"\" \"" + name + " " + roff(manual.version) +
                      "\" \"User Commands\"\n.SH NAME\n" + name + " \\- " + roff(manual.subject) +
                      "\n.SH SYNOPSIS\n";
   for (const Command& command : program.parts) {

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "skyloom/sky/sky_map.hpp"
 
-#include <cctype>
+#include "loom/base/letter_case.hpp"
 
 namespace skyloom {
 
 std::optional<char> frame_of(const std::string& coordsys) {
-  std::string name;
-  for (const char letter : coordsys) {
-    name += static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
-  }
+  const std::string name = loom::in_capitals(coordsys);
   if (name == "C" || name == "Q" || name == "EQUATORIAL" || name == "CELESTIAL") return 'C';
   if (name == "E" || name == "ECLIPTIC") return 'E';
   if (name == "G" || name == "GALACTIC") return 'G';

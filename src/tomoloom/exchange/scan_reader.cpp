@@ -2,13 +2,13 @@
 #include "tomoloom/exchange/scan_reader.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <numbers>
 #include <optional>
 #include <utility>
 
 #include "loom/base/error.hpp"
+#include "loom/base/letter_case.hpp"
 #include "loom/base/print.hpp"
 #include "tomoloom/status.hpp"
 
@@ -139,8 +139,7 @@ std::size_t ScanReader::find_frames(const std::string& name) const {
 std::string ScanReader::angle_unit(const std::string& angle) const {
   std::string unit = reader_.description(angle, "units").value_or("");
   unit.erase(0, std::min(unit.find_first_not_of(' '), unit.size()));
-  std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return std::tolower(c); });
-  return unit;
+  return loom::in_small_letters(std::move(unit));
 }
 
 /// Empty where there are none. Of a scan that is still being written one a projection, or more.

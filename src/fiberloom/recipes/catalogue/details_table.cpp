@@ -2,11 +2,11 @@
 #include "fiberloom/recipes/catalogue/details_table.hpp"
 
 #include <array>
-#include <cctype>
 #include <vector>
 
 #include "fiberloom/foundation.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/letter_case.hpp"
 #include "loom/hdf5/hdf5.hpp"
 
 namespace fiberloom {
@@ -17,11 +17,6 @@ struct DetailsNumber {
   bool integer;
   std::vector<double> values{};
 };
-
-std::string details_column(std::string name) {
-  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return name;
-}
 
 }  // namespace
 
@@ -63,15 +58,15 @@ Table details_table(const std::string& path, std::span<const std::int64_t> ids) 
   out.add("ZNUM", std::span<const std::int64_t>(places));
   for (const DetailsNumber& number : numbers) {
     if (!number.integer) {
-      out.add(details_column(number.name), std::span<const double>(number.values));
+      out.add(loom::in_capitals(number.name), std::span<const double>(number.values));
       continue;
     }
     std::vector<std::int64_t> values;
     for (const double value : number.values) values.push_back(static_cast<std::int64_t>(value));
-    out.add(details_column(number.name), std::span<const std::int64_t>(values));
+    out.add(loom::in_capitals(number.name), std::span<const std::int64_t>(values));
   }
   for (std::size_t k = 0; k < texts.size(); ++k) {
-    out.add(details_column(kTexts[k]), std::span<const std::string>(texts[k]), 20);
+    out.add(loom::in_capitals(kTexts[k]), std::span<const std::string>(texts[k]), 20);
   }
   return out;
 }

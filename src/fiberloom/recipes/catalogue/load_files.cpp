@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -20,6 +19,7 @@
 #include "fiberloom/recipes/catalogue/group_labels.hpp"
 #include "fiberloom/spectrum/whole_ids.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/letter_case.hpp"
 #include "loom/base/median.hpp"
 #include "loom/base/print.hpp"
 #include "loom/base/stop.hpp"
@@ -260,8 +260,7 @@ class Loader {
       const std::size_t dash = name.find('-');
       if (dash != std::string::npos) camera = name.substr(dash + 1, 2);
     }
-    for (char& c : camera) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return camera;
+    return loom::in_small_letters(std::move(camera));
   }
 
   void load_quality(const FileTables& tables) {

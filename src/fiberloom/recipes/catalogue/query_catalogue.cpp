@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -16,6 +15,7 @@
 #include "fiberloom/recipes/catalogue/which_catalogue.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/letter_case.hpp"
 #include "loom/files/output_files.hpp"
 #include "loom/fits/fits_writer.hpp"
 
@@ -146,15 +146,10 @@ void put_stored(Column& column, std::size_t at, const AnswerColumns::Column& fro
   }
 }
 
-std::string field_name(std::string name) {
-  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return name;
-}
-
 void add_text(Table& out, const AnswerColumns::Column& from) {
   std::size_t width = from.name == "spectype" ? 6 : 1;
   for (const std::string& text : from.texts) width = std::max(width, text.size());
-  out.add(field_name(from.name), std::span<const std::string>(from.texts), width);
+  out.add(loom::in_capitals(from.name), std::span<const std::string>(from.texts), width);
 }
 
 /// One column of the file from one of the answer, or from all coeff_N.
@@ -202,7 +197,7 @@ Table zcatalog_of(const AnswerColumns& answer) {
       add_text(out, c);
     } else if (c.kind != Kind::kNothing || c.name == "targetid") {
       const AnswerColumns::Column* const one[] = {&c};
-      add_numbers(out, field_name(c.name), one);
+      add_numbers(out, loom::in_capitals(c.name), one);
     }
   }
   return out;

@@ -4,7 +4,6 @@
 #include "fiberloom/recipes/quality/exposure_quality.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 
@@ -15,6 +14,7 @@
 #include "fiberloom/recipes/redshift/lost_columns.hpp"
 #include "fiberloom/recipes/redshift/tables_of_targets.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/letter_case.hpp"
 #include "loom/base/median.hpp"
 
 namespace fiberloom {
@@ -194,8 +194,7 @@ Table fiber_rows(const Petal& petal, const ExposureQa& qa, const PetalDepth& dep
     const auto camera = std::find_if(qa.cameras.begin(), qa.cameras.end(),
                                      [&](const CameraQa& c) { return c.band == band; });
     const std::vector<double> none(qa.status.size(), 0.0);
-    const char letter = static_cast<char>(std::toupper(static_cast<unsigned char>(band)));
-    out.add(std::string("MEDIAN_SNR_") + letter,
+    out.add(std::string("MEDIAN_SNR_") + loom::capital(band),
             std::span<const double>(camera == qa.cameras.end() ? none : camera->snr), "",
             "median SNR/sqrt(A)");
   }
@@ -238,7 +237,7 @@ Table petal_rows(const std::map<int, ExposureQa>& all, const std::map<int, Petal
   add("STARRMS", [](int, const ExposureQa& qa) { return qa.star_rms; });
   add_count("NCFRAME", [](int, const ExposureQa& qa) { return qa.cameras.size(); });
   for (const char band : {'b', 'r', 'z'}) {
-    const std::string letter(1, static_cast<char>(std::toupper(static_cast<unsigned char>(band))));
+    const std::string letter(1, loom::capital(band));
     const auto of_camera = [&](const std::string& name, double CameraQa::*member) {
       add(letter + name, [&](int, const ExposureQa& qa) {
         const auto camera = std::find_if(qa.cameras.begin(), qa.cameras.end(),

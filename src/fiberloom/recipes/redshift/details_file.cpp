@@ -2,13 +2,13 @@
 #include "fiberloom/recipes/redshift/details_file.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <numeric>
 
 #include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/letter_case.hpp"
 #include "loom/base/print.hpp"
 
 namespace fiberloom {
@@ -19,11 +19,6 @@ using redshift::Candidate;
 
 /// Samples around a minimum that our own refinement keeps.
 constexpr std::size_t kOwnPoints = 7;
-
-std::string lower(std::string out) {
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
 
 std::string scan_name(const redshift::Template& t, const char* what) {
   return "zscan/" + t.full_type() + "/" + what;
@@ -121,7 +116,7 @@ std::vector<hdf5::Field> DetailsWriter::fields(bool with_number) const {
     const std::size_t width = column.values(shape);
     if (width == 0) continue;
     const bool list = column.width != nullptr && column.cell != Cell::kText;
-    out.push_back({lower(column.name), type_of(column), width, list});
+    out.push_back({loom::in_small_letters(column.name), type_of(column), width, list});
     if (out.back().name == "chi2") {
       out.push_back({"zz", Type::kFloat32, points_, true});
       out.push_back({"zzchi2", Type::kFloat32, points_, true});

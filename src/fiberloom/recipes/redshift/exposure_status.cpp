@@ -2,10 +2,10 @@
 #include "fiberloom/recipes/redshift/exposure_status.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 
 #include "fiberloom/calibrate/usable.hpp"
+#include "loom/base/letter_case.hpp"
 
 namespace fiberloom {
 
@@ -48,7 +48,7 @@ std::vector<std::vector<std::int64_t>> status_of_exposures(const std::deque<Spec
 }
 
 char band_of_camera(const std::string& name) noexcept {
-  return name.empty() ? '\0' : static_cast<char>(std::tolower(static_cast<unsigned char>(name[0])));
+  return name.empty() ? '\0' : loom::small_letter(name[0]);
 }
 
 bool is_forbidden(std::int64_t status, const std::string& camera) noexcept {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -11,6 +10,7 @@
 
 #include "fiberloom/foundation.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/letter_case.hpp"
 
 namespace fiberloom::redshift_page {
 namespace {
@@ -21,11 +21,6 @@ struct Condition {
   std::string name, op, value;
 };
 
-std::string upper(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return text;
-}
-
 std::string trimmed(const std::string& text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string::npos) return {};
@@ -35,9 +30,9 @@ std::string trimmed(const std::string& text) {
 /// The conditions between "and", "&&" and commas.
 std::vector<std::string> parts_of(const std::string& text) {
   std::vector<std::string> out(1);
-  const std::string lower = upper(text);
+  const std::string capitals = loom::in_capitals(text);
   for (std::size_t i = 0; i < text.size();) {
-    const bool word = lower.compare(i, 5, " AND ") == 0;
+    const bool word = capitals.compare(i, 5, " AND ") == 0;
     if (word || text.compare(i, 2, "&&") == 0 || text[i] == ',') {
       out.emplace_back();
       i += word ? 5 : text[i] == ',' ? 1 : 2;
@@ -92,14 +87,16 @@ void keep(const Condition& c, const Table& table, const std::string& option,
   const std::string said = c.name + " " + c.op + " " + c.value;
   if (const auto texts = table.text_column(c.name)) {
     if (c.op == "&") fail(option, said, "bits of a column of integers");
-    const std::string wanted = upper(c.value);
-    drop([&](std::size_t r) { return compare(c.op, upper((*texts)[r]).compare(wanted)); });
+    const std::string wanted = loom::in_capitals(c.value);
+    drop([&](std::size_t r) {
+      return compare(c.op, loom::in_capitals((*texts)[r]).compare(wanted));
+    });
     return;
   }
   const Column* const column = table.find(c.name);
   const bool truth = column->cell == Cell::kTruth && column->width == 1;
   if (truth) {
-    const std::string word = upper(c.value);
+    const std::string word = loom::in_capitals(c.value);
     const bool wanted = word == "1" || word == "T" || word == "TRUE";
     if (!wanted && word != "0" && word != "F" && word != "FALSE")
       fail(option, said, "true or false");

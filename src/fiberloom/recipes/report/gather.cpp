@@ -14,6 +14,7 @@
 #include "fiberloom/recipes/compare_truth.hpp"
 #include "fiberloom/status.hpp"
 #include "loom/base/error.hpp"
+#include "loom/base/letter_case.hpp"
 #include "loom/files/input_file.hpp"
 #include "loom/json/json.hpp"
 
@@ -127,10 +128,7 @@ Region fiber_part(const CcdImages& ccd, const std::optional<Traces>& traces) {
 void note_other(const std::string& path, const HeaderCards& header, const char* key,
                 FrameReport& report) {
   const auto ours = report.frame.header.text(key), its = header.text(key);
-  const auto same = [](unsigned char a, unsigned char b) {
-    return std::tolower(a) == std::tolower(b);
-  };
-  if (!ours || !its || std::ranges::equal(*ours, *its, same)) return;
+  if (!ours || !its || loom::same_but_for_case(*ours, *its)) return;
   const auto number = header.number(key);
   if (number && number == report.frame.header.number(key)) return;
   report.notes.push_back(path + " is of " + key + " " + *its + ", the frame of " + *ours + ".");
@@ -313,7 +311,7 @@ void add_exposure(FrameReport& report) {
   const std::string expid = header.text("EXPID").value_or("");
   const bool named = camera.size() > 1 && std::isalpha(static_cast<unsigned char>(camera[0])) != 0;
   if (!named || expid.empty()) return;
-  report.band = static_cast<char>(std::tolower(static_cast<unsigned char>(camera[0])));
+  report.band = loom::small_letter(camera[0]);
   report.exposure = header.text("NIGHT").value_or("") + "/" + expid + "/" + camera.substr(1);
 }
 
