@@ -7,6 +7,7 @@
 
 #include "fiberloom/calibrate/flux_calibration.hpp"
 #include "fiberloom/calibrate/usable.hpp"
+#include "fiberloom/spectrum/sky_fibers.hpp"
 #include "fiberloom/spectrum/wave_grid.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/median.hpp"
@@ -82,11 +83,12 @@ double throughput_of(const FluxCalibration& c) {
 CameraQa measure(const QaCamera& camera, const std::vector<std::uint32_t>& status) {
   const Spectra& frame = *camera.frame;
   const std::vector<double> widths = bin_widths(frame.wave);
-  const auto kinds = frame.fibermap ? frame.fibermap->text_column("OBJTYPE") : std::nullopt;
+  const std::vector<bool> of_sky =
+      sky_fibers(frame.fibermap).value_or(std::vector<bool>(frame.nspec()));
   const std::uint32_t fatal = fatal_bits(Purpose::kFlux, camera.band);
   CameraQa out;
   out.band = camera.band;
-  std::vector<bool> of_sky(frame.nspec()), used(frame.nspec());
+  std::vector<bool> used(frame.nspec());
   std::vector<double> targets;
   double pixels = 0, empty = 0;
   for (std::size_t f = 0; f < frame.nspec(); ++f) {
@@ -98,7 +100,6 @@ CameraQa measure(const QaCamera& camera, const std::vector<std::uint32_t>& statu
       without += v > 0 ? 0 : 1;
     }
     out.snr.push_back(median_of(signal));
-    of_sky[f] = kinds && (*kinds)[f] == "SKY";
     used[f] = (status[f] & fatal) == 0;
     if (!used[f]) continue;
     pixels += static_cast<double>(frame.nwave()), empty += without;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "fiberloom/calibrate/medians.hpp"
+#include "fiberloom/spectrum/sky_fibers.hpp"
 #include "loom/base/median.hpp"
 
 namespace fiberloom::calibrate {
@@ -99,11 +100,11 @@ std::optional<std::vector<double>> flat_to_psf_flux(const Table& fibermap, const
                                                     double seeing_fwhm_as) {
   const std::optional<FiberPlaces> places = fiber_places(fibermap);
   if (!places) return std::nullopt;
-  const auto kinds = fibermap.text_column("OBJTYPE");
+  const std::vector<bool> on_sky = sky_fibers(fibermap).value_or(std::vector<bool>(fibermap.rows));
   constexpr double kLeastShare = 0.01;
   std::vector<double> out, known;
   for (std::size_t f = 0; f < fibermap.rows; ++f) {
-    if (kinds && (*kinds)[f] == "SKY") {
+    if (on_sky[f]) {
       out.push_back(1);
       continue;
     }
@@ -117,7 +118,7 @@ std::optional<std::vector<double>> flat_to_psf_flux(const Table& fibermap, const
   if (known.empty()) return out;
   const double middle = median_of(known);
   for (std::size_t f = 0; f < out.size(); ++f) {
-    if (!(kinds && (*kinds)[f] == "SKY")) out[f] /= middle;
+    if (!on_sky[f]) out[f] /= middle;
   }
   return out;
 }

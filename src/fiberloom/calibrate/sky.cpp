@@ -13,6 +13,7 @@
 #include "fiberloom/calibrate/sky_variance.hpp"
 #include "fiberloom/calibrate/usable.hpp"
 #include "fiberloom/calibrate/wide_loops.hpp"
+#include "fiberloom/spectrum/sky_fibers.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/median.hpp"
 
@@ -264,16 +265,16 @@ SkyOptions desispec_sky() {
 }
 
 std::vector<std::size_t> sky_rows(const Spectra& spectra) {
-  const auto kind = spectra.fibermap ? spectra.fibermap->text_column("OBJTYPE") : std::nullopt;
-  if (!kind) {
+  const auto on_sky = sky_fibers(spectra.fibermap);
+  if (!on_sky) {
     throw Error(Status::kMissingKeyword,
                 "sky: no column OBJTYPE of a FIBERMAP, expected one to tell sky fibres by");
   }
   const auto status = spectra.fibermap->integers("FIBERSTATUS", 0);
   std::vector<std::size_t> out;
-  for (std::size_t s = 0; s < kind->size(); ++s) {
+  for (std::size_t s = 0; s < on_sky->size(); ++s) {
     const auto bits = status ? static_cast<std::uint32_t>((*status)[s]) : 0U;
-    if ((*kind)[s] == "SKY" && (bits & kVariableThroughput) == 0) out.push_back(s);
+    if ((*on_sky)[s] && (bits & kVariableThroughput) == 0) out.push_back(s);
   }
   return out;
 }

@@ -9,6 +9,7 @@
 #include "fiberloom/calibrate/medians.hpp"
 #include "fiberloom/calibrate/photometry.hpp"
 #include "fiberloom/spectrum/same_wave.hpp"
+#include "fiberloom/spectrum/sky_fibers.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 
@@ -88,10 +89,10 @@ NoiseModel noise_of(const DepthInputs& in, double bin) {
 class SkyErrors {
  public:
   SkyErrors(const DepthInputs& in, const NoiseModel& noise) {
-    const auto kinds = in.raw.fibermap ? in.raw.fibermap->text_column("OBJTYPE") : std::nullopt;
+    const auto on_sky = sky_fibers(in.raw.fibermap);
     const std::vector<bool> quiet = quiet_bins(in.raw.wave);
-    for (std::size_t s = 0; kinds && s < in.raw.nspec(); ++s) {
-      if ((*kinds)[s] != "SKY") continue;
+    for (std::size_t s = 0; on_sky && s < in.raw.nspec(); ++s) {
+      if (!(*on_sky)[s]) continue;
       for (std::size_t i = 0; i < quiet.size(); ++i) {
         const bool masked = !in.raw.mask.empty() && in.raw.mask(s, i) != 0;
         const bool good = quiet[i] && !masked && in.sky.ivar(s, i) > 0 && in.raw.ivar(s, i) > 0;

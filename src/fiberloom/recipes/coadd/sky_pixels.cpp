@@ -7,6 +7,7 @@
 #include <string>
 
 #include "fiberloom/catalogue/healpix.hpp"
+#include "fiberloom/spectrum/sky_fibers.hpp"
 #include "fiberloom/spectrum/take_rows.hpp"
 #include "loom/base/error.hpp"
 
@@ -44,7 +45,7 @@ std::vector<std::size_t> rows_in(const SkyPixels& pixels, const SpectraFile& fil
   const int order = std::countr_zero(static_cast<unsigned>(pixels.nside));
   std::vector<std::size_t> rows;
   for (std::size_t r = 0; r < ra.size(); ++r) {
-    if (kind && ((*kind)[r] == "SKY" || (*kind)[r] == "BAD")) continue;
+    if (kind && (is_sky_type((*kind)[r]) || (*kind)[r] == "BAD")) continue;
     if (!std::isfinite(ra[r]) || !(std::abs(dec[r]) <= 90)) continue;
     const auto at = catalogue::nested_pixel(catalogue::direction(ra[r], dec[r]), order);
     if (std::ranges::find(pixels.numbers, at) != pixels.numbers.end()) rows.push_back(r);

@@ -10,6 +10,7 @@
 
 #include "fiberloom/calibrate/usable.hpp"
 #include "fiberloom/redshift/candidate.hpp"
+#include "fiberloom/spectrum/sky_fibers.hpp"
 
 namespace fiberloom {
 
@@ -29,7 +30,7 @@ std::vector<std::uint32_t> zwarn_of(const Table& fibermap) {
   const auto type = fibermap.text_column("OBJTYPE");
   for (std::size_t r = 0; r < fibermap.rows; ++r) {
     const std::int64_t s = status ? (*status)[r] : 0;
-    const bool sky = type && (*type)[r] == "SKY";
+    const bool sky = type && is_sky_type((*type)[r]);
     const bool bad = type && !sky && (*type)[r] != "TGT";
     if ((s & kPoorPosition) != 0) out[r] |= zw::kPoorData;
     if ((s & nothing_seen) != 0 || bad) out[r] |= zw::kNoData;

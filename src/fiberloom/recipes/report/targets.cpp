@@ -8,6 +8,8 @@
 #include <map>
 #include <utility>
 
+#include "fiberloom/spectrum/sky_fibers.hpp"
+
 namespace fiberloom::report {
 namespace {
 
@@ -47,7 +49,9 @@ void read_places(Targets& out, const Table& table) {
 }  // namespace
 
 bool Targets::is_sky(std::size_t row) const {
-  return row < types.size() && types[row].starts_with("SKY");
+  if (row >= types.size()) return false;
+  const std::string& type = types[row];
+  return is_sky_type(type.substr(0, type.find(' ')));
 }
 
 bool Targets::is_known_bad(std::size_t row) const {
