@@ -52,6 +52,16 @@ TEST(Frame, ComesBackInSinglePrecision) {
   EXPECT_EQ(back.header.text("FLAVOR"), "science");
 }
 
+TEST(Frame, OfLightKeepsItsUnitHoweverItIsWritten) {
+  const test::TempFolder folder;
+  FrameFile frame = test::sample_frame();
+  for (const char* unit : {"10**-17 erg/(s cm2 Angstrom)", "1E-17 erg/cm^2/s/Ang"}) {
+    frame.header.set("BUNIT", std::string(unit));
+    write_frame(folder.file("f.fits"), frame, Overwrite::kYes);
+    EXPECT_EQ(read_frame(folder.file("f.fits")).header.text("BUNIT"), unit);
+  }
+}
+
 TEST(Frame, InAnotherUnitOfWavelengthIsRefused) {
   const auto in = [](const char* unit) {
     return parsing_frame([&](FitsWriter& w) {

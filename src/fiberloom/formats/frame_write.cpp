@@ -6,6 +6,7 @@
 #include "fiberloom/formats/formats.hpp"
 #include "fiberloom/formats/spectrograph.hpp"
 #include "fiberloom/formats/write_matrix.hpp"
+#include "fiberloom/spectrum/flux_unit.hpp"
 #include "loom/base/error.hpp"
 #include "loom/fits/fits_writer.hpp"
 
@@ -63,8 +64,8 @@ void write_planes(FitsWriter& writer, const char* name, const Array3D<float>& al
 void write_hdus(FitsWriter& writer, const FrameFile& frame) {
   const Spectra& r = frame;
   HeaderCards header = frame.header;
-  const bool is_flux = header.text("BUNIT").value_or("").starts_with("10**-17");  // calibrated
-  if (!is_flux) header.set("BUNIT", "electron/Angstrom");
+  const bool is_calibrated = is_flux_unit(header.text("BUNIT").value_or(""));
+  if (!is_calibrated) header.set("BUNIT", "electron/Angstrom");
   header.set("FIBERMIN", fiber_min(frame));
   formats::write_matrix(writer, "FLUX", r.flux, PixelType::kFloat32, header);
   formats::write_matrix(writer, "IVAR", r.ivar, PixelType::kFloat32);

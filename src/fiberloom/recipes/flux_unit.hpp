@@ -14,7 +14,7 @@ namespace fiberloom {
 class FluxUnits {
  public:
   /// Throws kWrongShape where BUNIT `unit` of a file's FLUX says electrons and that of a file
-  /// before says flux, or the other way round.
+  /// before says flux, or the other way round, or the same in other powers of ten.
   void add(const std::string& path, const std::string& unit);
   /// Warns where they are electrons: what is made of them is of no calibrated spectra.
   void tell(const Observer& observer) const;

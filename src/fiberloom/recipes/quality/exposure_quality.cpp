@@ -13,6 +13,7 @@
 #include "fiberloom/recipes/calibration_steps.hpp"
 #include "fiberloom/recipes/redshift/lost_columns.hpp"
 #include "fiberloom/recipes/redshift/tables_of_targets.hpp"
+#include "fiberloom/spectrum/flux_unit.hpp"
 #include "loom/base/error.hpp"
 #include "loom/base/letter_case.hpp"
 #include "loom/base/median.hpp"
@@ -55,7 +56,7 @@ Petals read_exposure(const CalibrationJob& job, const Observer& observer) {
                                            std::to_string(out.expid));
     }
     const std::string unit = frame.header.text("BUNIT").value_or("");
-    if (!unit.empty() && unit.find("erg") == std::string::npos) {
+    if (!unit.empty() && !is_flux_unit(unit)) {
       observer.warn(
           path + ": FLUX: BUNIT is '" + unit +
           "', expected a flux without the sky: what is said of it is of no calibrated frame");
