@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`qa` on a small camera that the steps before it have calibrated."""
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -99,6 +100,20 @@ class Quality(unittest.TestCase):
                   "--starmodels", self.inputs / "grid.fits", "--filters", self.inputs, "--maxstdstars", 1, "-o", one, "-q")
         self.must("qa", "--frames", self.frame, "--stdstars", one, "-o", self.out, "-q")
         self.assertEqual(self.tables()[1]["NGOODFIB"], [0], "one star is no calibration")
+
+    def test_what_it_cannot_see_is_told(self):
+        """Of a frame that is all NaN all fibres were called good in silence, and of one that does not say which are bad."""
+        data = self.frame.read_bytes()
+        flux = next(h for h in fits.read(self.frame) if h.name == "FLUX")
+        dead = self.put("dead.fits", data[:flux.start] + struct.pack(">f", math.nan) * (len(flux.data) // 4)
+                        + data[flux.start + len(flux.data):])
+        pixels = flux.shape[0] * flux.shape[1]
+        bare = self.put("bare.fits", data.replace(b"EXTNAME = 'FIBERMAP'", b"EXTNAME = 'FIBERMAX'"))
+        for path, words in ((dead, f"dead.fits: FLUX, IVAR or RESOLUTION of {pixels} of {pixels} bins is no number"),
+                            (bare, "bare.fits: no FIBERMAP: none of its fibres is known to be bad")):
+            said = self.must("qa", "--frames", path, "-o", self.out, "-q", "--no-verify").stderr
+            self.assertIn(words, said)
+            self.assertEqual(len(said.splitlines()), 1, said)
 
     def test_what_cannot_be_done_is_one_line_with_a_code(self):
         other = self.put("other.fits", frame_bytes("b", 12))

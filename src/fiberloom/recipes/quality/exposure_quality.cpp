@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 
-#include "fiberloom/calibrate/usable.hpp"
 #include "fiberloom/formats/exposure_qa_file.hpp"
 #include "fiberloom/formats/spectrograph.hpp"
 #include "fiberloom/recipes/calibration_steps.hpp"
@@ -61,7 +60,11 @@ Petals read_exposure(const CalibrationJob& job, const Observer& observer) {
           path + ": FLUX: BUNIT is '" + unit +
           "', expected a flux without the sky: what is said of it is of no calibrated frame");
     }
-    calibrate::drop_what_is_no_number(frame);
+    if (!frame.fibermap) {
+      observer.warn(path +
+                    ": no FIBERMAP: none of its fibres is known to be bad, none as the sky's");
+    }
+    calibration::drop_and_tell(path, "", frame, observer);
     frame.resolution = {};  // nobody asks for it here
     if (!out.of[number].emplace(band, CameraFiles{std::move(frame), {}, {}}).second) {
       throw Error(Status::kUsage, path + ": a second frame of camera " + band +
