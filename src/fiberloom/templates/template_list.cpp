@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <sstream>
 
 #include "fiberloom/status.hpp"
 #include "fiberloom/templates/built_in.hpp"
 #include "fiberloom/templates/template_file.hpp"
 #include "loom/files/byte_source.hpp"
 #include "loom/files/input_file.hpp"
+#include "loom/files/listed_names.hpp"
 #include "loom/files/output_files.hpp"
 #include "loom/fits/fits_name.hpp"
 
@@ -47,12 +47,8 @@ std::vector<std::string> glob(const std::string& folder, const std::string& pref
 
 std::vector<std::string> read_list(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
-  std::istringstream lines(read_text(path, kLongestList));
   std::vector<std::string> out;
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string name;
-    if (!(words >> name) || name.front() == '#') continue;
+  for (const std::string& name : loom::listed_names(read_text(path, kLongestList), path)) {
     const fs::path file = fs::path(name).is_absolute() ? fs::path(name) : folder / name;
     if (!is_there(file)) {
       throw Error(Status::kNotFound, path + ": names " + name + ", which is not there");

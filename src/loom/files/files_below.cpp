@@ -65,4 +65,10 @@ FilesBelow files_below(const std::string& folder, int depth, const EntersFolder&
   return Walk(enters).run(folder, depth);
 }
 
+bool is_file_or_lost(const std::string& path) noexcept {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) ||
+         (fs::is_symlink(path, ignored) && !fs::exists(path, ignored));
+}
+
 }  // namespace loom

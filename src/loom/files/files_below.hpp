@@ -25,4 +25,8 @@ using EntersFolder = std::function<bool(const std::string& name)>;
 [[nodiscard]] FilesBelow files_below(const std::string& folder, int depth = 1000,
                                      const EntersFolder& enters = {});
 
+/// A file to read, or a link to one that is gone: whoever reads that says so, while it would be
+/// missed by nobody if it were passed over.
+[[nodiscard]] bool is_file_or_lost(const std::string& path) noexcept;
+
 }  // namespace loom

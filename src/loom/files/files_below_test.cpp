@@ -41,6 +41,19 @@ TEST_F(FilesBelowTest, LinksAreFollowedAndNothingIsFoundTwice) {
   EXPECT_TRUE(found.unreadable.empty());
 }
 
+TEST_F(FilesBelowTest, ALinkToAFileThatIsGoneIsOneToBeMissed) {
+  put("top/one");
+  link("top/to-one", "one");
+  link("top/lost", "nowhere");
+  link("top/to-folder", ".");
+  EXPECT_TRUE(is_file_or_lost(path("top/one")));
+  EXPECT_TRUE(is_file_or_lost(path("top/to-one")));
+  EXPECT_TRUE(is_file_or_lost(path("top/lost")));
+  EXPECT_FALSE(is_file_or_lost(path("top/nowhere")));
+  EXPECT_FALSE(is_file_or_lost(path("top/to-folder")));
+  EXPECT_FALSE(is_file_or_lost(path("top")));
+}
+
 TEST_F(FilesBelowTest, DepthAndNamesOfFoldersBound) {
   put("top/one");
   put("top/a/two");

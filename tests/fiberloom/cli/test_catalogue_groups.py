@@ -26,6 +26,16 @@ class Groups(Case):
         self.load(self.first, self.first.parent)
         self.assertEqual(len(self.rows("--from", "ztile", "--tileid", 1001)), 30)
 
+    def test_a_link_that_leads_nowhere_is_missed(self):
+        folder = self.out / "redux"
+        folder.mkdir()
+        (folder / "redrock-here.fits").write_bytes(redrock_bytes(1012, 20260112, targets(1, 10)))
+        (folder / "redrock-gone.fits").symlink_to("/nowhere/redrock-gone.fits")
+        result = self.catalogue("load", folder)
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("redrock-gone.fits: No such file or directory", result.stderr)
+        self.assertEqual(len(self.rows("--from", "ztile", "--tileid", 1012)), 10)
+
     def test_an_answer_is_what_its_name_says_and_a_class_may_have_small_letters(self):
         self.load(self.first)
         for command, name in (("query", "x.fits"), ("query", "x.json"), ("export", "x.parquet")):

@@ -98,6 +98,24 @@ class ManyFiles(Case):
         self.assertEqual(sorted(str(p.relative_to(self.out)) for p in self.out.rglob("redrock-*.fits")),
                          ["out/a/redrock-a.fits", "out/b/c/redrock-c.fits"])
 
+    def test_a_link_that_leads_nowhere_is_missed(self):
+        (self.tree / "b" / "coadd-gone.fits").symlink_to("/nowhere/coadd-gone.fits")
+        self.assertIn("coadd-gone.fits: is not there", self.survey(inputs=[self.tree], code=3).stderr)
+        self.assertEqual(len(list(self.results.rglob("redrock-*.fits"))), len(list(self.tree.rglob("coadd-*.fits"))) - 1)
+
+    def test_names_with_blanks_stand_in_quotes_in_a_list(self):
+        folder, names, templates = self.out / "my data", self.out / "list.txt", self.out / "templates.txt"
+        folder.mkdir()
+        shutil.copy(self.tree / "a" / "coadd-a.fits", folder)
+        names.write_text('"my data/coadd-a.fits\n')
+        self.assertIn("list.txt: line 1: a double quote is not closed", self.survey(inputs=[names], code=2).stderr)
+        shutil.copytree(self.templates, folder / "t")
+        names.write_text('"my data/coadd-a.fits"  # mine\n')
+        templates.write_text("".join(f'"my data/t/{path.name}"\n' for path in sorted(self.templates.glob("*.fits"))))
+        result = self.program("redshift", "-i", names, "-o", f"{self.results}/", "-t", templates, "-q")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertTrue((self.results / "redrock-a.fits").exists())
+
     def test_lists_and_names_that_clash(self):
         names = self.out / "list.txt"
         names.write_text("# two\nin/a/coadd-a.fits\nin/b/coadd-b.fits\n")

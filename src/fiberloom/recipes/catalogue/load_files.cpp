@@ -58,9 +58,8 @@ void loadable_below(const std::string& folder, std::vector<std::string>& out) {
   std::vector<std::string> found;
   std::copy_if(below.files.begin(), below.files.end(), std::back_inserter(found),
                [](const std::string& path) {
-                 std::error_code ignored;
                  return loom::fits::is_fits_name(path) && load_rank(path) < kLoadable.size() &&
-                        fs::is_regular_file(path, ignored);
+                        loom::is_file_or_lost(path);
                });
   std::sort(found.begin(), found.end(), [](const std::string& a, const std::string& b) {
     return std::pair(load_rank(a), a) < std::pair(load_rank(b), b);

@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <string_view>
 
 #include "fiberloom/recipes/redshift/redshift_option_table.hpp"
 #include "fiberloom/recipes/version.hpp"
 #include "loom/base/error.hpp"
 #include "loom/files/files_below.hpp"
+#include "loom/files/listed_names.hpp"
 #include "loom/files/output_files.hpp"
 #include "loom/fits/fits_name.hpp"
 #include "loom/simd/isa.hpp"
@@ -38,8 +38,7 @@ void find_below(const std::string& folder, std::vector<Found>& out) {
     const std::size_t before = out.size();
     for (const std::string& name : below.files) {
       const fs::path path = name;
-      std::error_code ignored;
-      if (!is_spectra(path, prefix) || !fs::is_regular_file(path, ignored)) continue;
+      if (!is_spectra(path, prefix) || !loom::is_file_or_lost(name)) continue;
       // by its name: a link's target may lie anywhere, and results must not
       out.push_back({path.string(), path.parent_path().lexically_relative(folder).string()});
     }
@@ -52,12 +51,8 @@ void find_below(const std::string& folder, std::vector<Found>& out) {
 void find_listed(const std::string& list, std::vector<Found>& out) {
   const auto text = read_text_file(list);
   if (!text) throw Error(Status::kNotFound, list + ": cannot be read");
-  std::istringstream lines(*text);
   const std::size_t before = out.size();
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string name;
-    if (!(words >> name) || name.front() == '#') continue;
+  for (const std::string& name : loom::listed_names(*text, list)) {
     const fs::path path(name);
     const fs::path file = path.is_absolute() ? path : fs::path(list).parent_path() / path;
     out.push_back({file.string(), "."});
