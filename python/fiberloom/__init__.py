@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, List
 if TYPE_CHECKING:
     from . import compat as compat
     from . import plot as plot
+    from ._calibration_results import Depth as Depth
     from ._calibration_results import FiberFlat as FiberFlat
     from ._calibration_results import FluxCalibration as FluxCalibration
     from ._calibration_results import Quality as Quality
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from ._compare import compare_truth as compare_truth
     from ._core import Header as Header
     from ._core import Table as Table
+    from ._depth import depth as depth
     from ._errors import ArgumentError as ArgumentError
     from ._errors import DeviceError as DeviceError
     from ._errors import DiskFullError as DiskFullError
@@ -74,8 +76,8 @@ if TYPE_CHECKING:
 
 # What is asked for is imported then: `python -m fiberloom` starts without numpy.
 _HOME = {
-    "FiberFlat": "_calibration_results", "FluxCalibration": "_calibration_results", "Quality": "_calibration_results", "Sky": "_calibration_results", "StandardStars": "_calibration_results",
-    "calibrate": "_calibration", "coadd": "_calibration", "fiberflat": "_calibration", "fluxcalib": "_calibration", "qa": "_calibration", "sky": "_calibration", "stdstars": "_calibration",
+    "Depth": "_calibration_results", "FiberFlat": "_calibration_results", "FluxCalibration": "_calibration_results", "Quality": "_calibration_results", "Sky": "_calibration_results", "StandardStars": "_calibration_results",
+    "calibrate": "_calibration", "coadd": "_calibration", "fiberflat": "_calibration", "fluxcalib": "_calibration", "qa": "_calibration", "sky": "_calibration", "stdstars": "_calibration", "depth": "_depth",
     "Catalogue": "_catalogue", "Comparison": "_compare", "compare": "_compare", "compare_truth": "_compare",
     "Header": "_core", "Table": "_core",
     "ArgumentError": "_errors", "DeviceError": "_errors", "DiskFullError": "_errors", "Error": "_errors",

@@ -3,6 +3,8 @@
 import dataclasses
 from typing import Any, Dict, List, Optional, Tuple
 
+import numpy as np
+
 from ._html import Shown
 from ._types import Array
 
@@ -118,3 +120,19 @@ class Quality(Shown):
 
     def _facts(self) -> List[Tuple[str, str]]:
         return [("good fibres", f"{self.good_fibers} of {len(self.status)}")]
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class Depth(Shown):
+    """How deep a camera of an exposure is: tsnr2 {"ELG": [nspec], ...}, by kind of target the squared signal to noise that typical
+    ones would have had in each fibre; read_noise_scale: what the read noise's variance was multiplied by, as the sky fibres' errors
+    ask."""
+
+    tsnr2: Dict[str, Array]
+    read_noise_scale: float
+
+    def __repr__(self) -> str:
+        return f"<fiberloom.Depth {', '.join(self.tsnr2)} of {len(next(iter(self.tsnr2.values()), ()))} fibres>"
+
+    def _facts(self) -> List[Tuple[str, str]]:
+        return [(kind, f"median TSNR2 {float(np.median(values)):.4g}") for kind, values in self.tsnr2.items()]

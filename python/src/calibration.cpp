@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "corrections.hpp"
 #include "fiberloom/calibrate/exposure_qa.hpp"
 #include "fiberloom/calibrate/fiber_flat.hpp"
 #include "fiberloom/calibrate/flux_calibration.hpp"
@@ -53,63 +54,6 @@ Spectra to_spectra(const py::dict& d) {
 namespace {
 
 using calibrate::Purpose;
-
-FiberFlat to_flat(const py::dict& d) {
-  FiberFlat out;
-  out.wave = to_vector<double>(d["wave"].cast<Input<double>>(), "wave");
-  out.flat = to_matrix<double>(d["flat"].cast<Input<double>>(), "flat");
-  out.ivar = to_matrix<double>(d["ivar"].cast<Input<double>>(), "ivar");
-  out.mask = to_matrix<std::uint32_t>(d["mask"].cast<Input<std::uint32_t>>(), "mask");
-  return out;
-}
-
-SkyModel to_sky(const py::dict& d) {
-  SkyModel out;
-  out.wave = to_vector<double>(d["wave"].cast<Input<double>>(), "wave");
-  out.flux = to_matrix<double>(d["flux"].cast<Input<double>>(), "flux");
-  out.ivar = to_matrix<double>(d["ivar"].cast<Input<double>>(), "ivar");
-  out.mask = to_matrix<std::uint32_t>(d["mask"].cast<Input<std::uint32_t>>(), "mask");
-  out.stat_ivar = to_optional_matrix<double>(d["stat_ivar"], "stat_ivar");
-  out.throughput = to_vector<double>(d["throughput"].cast<Input<double>>(), "throughput");
-  return out;
-}
-
-FluxCalibration to_flux(const py::dict& d) {
-  FluxCalibration out;
-  out.wave = to_vector<double>(d["wave"].cast<Input<double>>(), "wave");
-  out.calib = to_matrix<double>(d["calib"].cast<Input<double>>(), "calib");
-  out.ivar = to_matrix<double>(d["ivar"].cast<Input<double>>(), "ivar");
-  out.mask = to_matrix<std::uint32_t>(d["mask"].cast<Input<std::uint32_t>>(), "mask");
-  out.deconvolved = to_vector<double>(d["deconvolved"].cast<Input<double>>(), "deconvolved");
-  out.flat_to_psf = to_vector<double>(d["flat_to_psf"].cast<Input<double>>(), "flat_to_psf");
-  return out;
-}
-
-/// What is applied to spectra before a step; none: it has been.
-struct Corrections {
-  std::optional<FiberFlat> flat;
-  std::optional<SkyModel> sky;
-  std::optional<FluxCalibration> flux;
-  double heliocor = 1;
-  char band = 'b';
-
-  void apply(Spectra& to) const {
-    if (flat) calibrate::apply_fiber_flat(to, *flat, heliocor);
-    if (sky) calibrate::subtract_sky(to, *sky, band);
-    if (flux) calibrate::apply_flux_calibration(to, *flux);
-    calibrate::drop_what_is_no_number(to);
-  }
-};
-
-Corrections to_corrections(const py::dict& d) {
-  Corrections out;
-  if (!d["fiberflat"].is_none()) out.flat = to_flat(d["fiberflat"].cast<py::dict>());
-  if (!d["sky"].is_none()) out.sky = to_sky(d["sky"].cast<py::dict>());
-  if (!d["fluxcalib"].is_none()) out.flux = to_flux(d["fluxcalib"].cast<py::dict>());
-  out.heliocor = d["heliocor"].cast<double>();
-  out.band = d["camera"].cast<std::string>().at(0);
-  return out;
-}
 
 py::object rows_of(std::vector<std::size_t>&& rows) {
   return to_numpy(std::vector<std::int64_t>(rows.begin(), rows.end()));

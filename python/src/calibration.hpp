@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The steps of the calibration and coadds as a part of fiberloom._core; what both take.
+// The steps of the calibration, coadds and depth as a part of fiberloom._core; what all take.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -17,5 +17,6 @@ namespace fiberloom::python {
 
 void bind_calibration(pybind11::module_& m);
 void bind_coadd(pybind11::module_& m);
+void bind_depth(pybind11::module_& m);
 
 }  // namespace fiberloom::python

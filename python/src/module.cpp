@@ -49,4 +49,5 @@ PYBIND11_MODULE(_core, m) {
   bind_catalogue(m);
   bind_calibration(m);
   bind_coadd(m);
+  bind_depth(m);
 }

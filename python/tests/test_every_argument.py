@@ -20,9 +20,13 @@ FOUND = fl.fit_redshifts(np.ones((3, 12)), np.ones((3, 12)), SMALL.wave, models=
 ONE = {"wave": SMALL.wave, "flux": np.full((3, 12), 9.0), "ivar": np.ones((3, 12)), "resolution": np.ones((3, 1, 12)),
        "fibermap": {"OBJTYPE": ["SKY", "TGT", "SKY"], "TARGETID": [1, 2, 2], "DESI_TARGET": [0, 1 << 33, 0]}}
 STARS = {"wave": np.arange(5000.0, 8000.0), "flux": np.full((2, 3000), 3.0), "rows": [1, 2]}
+FLAT = fl.fiberflat(ONE)
+SKY = fl.sky(ONE, FLAT)
+FLUX = fl.FluxCalibration(wave=SMALL.wave, calib=np.ones((3, 12)), ivar=np.ones((3, 12)), mask=np.zeros((3, 12), "u4"), deconvolved=np.ones(12),
+                          flat_to_psf=np.ones(3), rows=np.array([1]), scales=np.ones(1))
 IMG = {"image": SMALL.image, "ivar": SMALL.ivar}
 CONSTRUCTORS = ("Frame", "Image", "Comparison", "SimulatedFrame", "Spots", "Header", "Table", "Redshifts",
-                "RedshiftFile", "Spectra", "SpectraOfCamera", "FiberFlat", "Sky", "StandardStars", "FluxCalibration", "Quality", *(
+                "RedshiftFile", "Spectra", "SpectraOfCamera", "FiberFlat", "Sky", "StandardStars", "FluxCalibration", "Quality", "Depth", *(
     n for n in fl.__all__ if n.endswith("Error")))  # hold what they are given
 FEW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 MODERATE = st.one_of(
@@ -66,6 +70,8 @@ def calls(p):
         "fit_redshifts": (fl.fit_redshifts, {"flux": np.ones((3, 12)), "ivar": np.ones((3, 12)), "wave": SMALL.wave,
                                              "templates": p["none"]}),
         "fiberflat": (fl.fiberflat, {"lamp": ONE}), "sky": (fl.sky, {"frame": ONE}), "calibrate": (fl.calibrate, {"frame": ONE}),
+        "depth": (fl.depth, {"frame": ONE, "fiberflat": FLAT, "sky": SKY, "fluxcalib": FLUX, "desimodel": p["none"], "camera": "r0",
+                             "read_noise": 3.0}),
         "fluxcalib": (fl.fluxcalib, {"frame": ONE, "stars": STARS}), "coadd": (fl.coadd, {"spectra": {"R": ONE}}), "qa": (fl.qa, {"frames": {"r": ONE}}),
         "stdstars": (fl.stdstars, {"frames": {"b": ONE}, "models": {"wave": np.arange(5000.0, 8000.0), "flux": np.ones((1, 3000)), "teff": [6000.0],
                                                                     "logg": [4.0], "feh": [-1.0]}, "passbands": {}}),

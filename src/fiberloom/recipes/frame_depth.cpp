@@ -41,7 +41,7 @@ std::optional<Amplifier> parse_section(const std::string& text, double noise) {
   return Amplifier{to(0) - 1, to(1), to(2) - 1, to(3), noise};
 }
 
-std::vector<Amplifier> amplifiers_of(const std::string& path, const HeaderCards& header) {
+std::vector<Amplifier> amplifiers_of(const std::string& where, const HeaderCards& header) {
   std::vector<Amplifier> out;
   for (const char letter : std::string("ABCD1234")) {
     const std::string noise = std::string("OBSRDN") + letter,
@@ -51,8 +51,8 @@ std::vector<Amplifier> amplifiers_of(const std::string& path, const HeaderCards&
     if (!value || !text) continue;
     const auto one = parse_section(*text, *value);
     if (!one || !(*value > 0)) {
-      throw Error(Status::kMissingKeyword, path + ": FLUX: " + section + " is '" + *text +
-                                               "' and " + noise + print(" %g", *value) +
+      throw Error(Status::kMissingKeyword, where + ": " + section + " is '" + *text + "' and " +
+                                               noise + print(" %g", *value) +
                                                ", expected [X:X,Y:Y] and a noise above 0");
     }
     out.push_back(*one);
@@ -62,54 +62,7 @@ std::vector<Amplifier> amplifiers_of(const std::string& path, const HeaderCards&
   constexpr double kAnywhere = 1e9;
   if (noise && *noise > 0) return {{-kAnywhere, kAnywhere, -kAnywhere, kAnywhere, *noise}};
   throw Error(Status::kMissingKeyword,
-              path + ": FLUX: no read noise, expected OBSRDNA, CCDSECA and so on, or RDNOISE");
-}
-
-/// Within its spectrograph.
-std::vector<std::size_t> fibers_of(const FrameFile& frame) {
-  std::vector<std::size_t> out;
-  const auto fiber = frame.fibermap ? frame.fibermap->integers("FIBER", -1) : std::nullopt;
-  for (std::size_t s = 0; s < frame.nspec(); ++s) {
-    const bool known = fiber && (*fiber)[s] >= 0;
-    const std::int64_t number =
-        known ? (*fiber)[s] : static_cast<std::int64_t>(s) + std::max(0, frame.spec_min);
-    out.push_back(static_cast<std::size_t>(number % kFibersOfSpectrograph));
-  }
-  return out;
-}
-
-/// Of the pixels that a fibre's light falls on; off all amplifiers as good as without information.
-Array2D<double> read_noise_of(const FrameFile& frame, const std::vector<std::size_t>& fibers,
-                              const CalibrationJob& job) {
-  const std::vector<Amplifier> amplifiers = amplifiers_of(job.input, frame.header);
-  const PsfFile psf = read_psf(job.psf, {.verify = job.verify});
-  const auto first = static_cast<std::size_t>(std::max(0, psf.model.fiber_min)) %
-                     static_cast<std::size_t>(kFibersOfSpectrograph);
-  constexpr double kOffAmplifiers = 1000;
-  Array2D<double> out(frame.nspec(), frame.nwave(), kOffAmplifiers);
-  for (std::size_t s = 0; s < frame.nspec(); ++s) {
-    const std::size_t row = fibers[s] - first;
-    if (fibers[s] < first || row >= psf.model.x.coef.rows()) {
-      throw Error(kFiberRange,
-                  job.psf + print(": no trace of fibre %zu of ", fibers[s]) + job.input);
-    }
-    for (std::size_t i = 0; i < frame.nwave(); ++i) {
-      const double x = psf.model.x(row, frame.wave[i]), y = psf.model.y(row, frame.wave[i]);
-      for (const Amplifier& a : amplifiers) {
-        if (a.has(x, y)) out(s, i) = a.noise;
-      }
-    }
-  }
-  return out;
-}
-
-/// As the guide cameras left them in the header.
-calibrate::GuideShares shares_of(const HeaderCards& header) {
-  const auto point = header.number("ETCFRACP"), elg = header.number("ETCFRACE"),
-             bgs = header.number("ETCFRACB");
-  if (!point || !elg || !bgs || !(*point > 0) || !(*elg > 0) || !(*bgs > 0))
-    return calibrate::usual_shares();
-  return calibrate::measured_shares(*point, *elg, *bgs);
+              where + ": no read noise, expected OBSRDNA, CCDSECA and so on, or RDNOISE");
 }
 
 void put_score(Table& scores, const std::string& name, const std::vector<double>& values) {
@@ -129,6 +82,67 @@ std::string find_desimodel(const std::string& asked) {
   return folder;
 }
 
+std::vector<std::size_t> fibers_of_spectrograph(const Spectra& spectra, int first) {
+  std::vector<std::size_t> out;
+  const auto fiber = spectra.fibermap ? spectra.fibermap->integers("FIBER", -1) : std::nullopt;
+  for (std::size_t s = 0; s < spectra.nspec(); ++s) {
+    const bool known = fiber && (*fiber)[s] >= 0;
+    const std::int64_t number =
+        known ? (*fiber)[s] : static_cast<std::int64_t>(s) + std::max(0, first);
+    out.push_back(static_cast<std::size_t>(number % kFibersOfSpectrograph));
+  }
+  return out;
+}
+
+Array2D<double> read_noise_of(const std::string& where, const HeaderCards& header,
+                              std::span<const double> wave, std::span<const std::size_t> fibers,
+                              const PsfFile& psf) {
+  const std::vector<Amplifier> amplifiers = amplifiers_of(where, header);
+  const auto first = static_cast<std::size_t>(std::max(0, psf.model.fiber_min)) %
+                     static_cast<std::size_t>(kFibersOfSpectrograph);
+  constexpr double kOffAmplifiers = 1000;
+  Array2D<double> out(fibers.size(), wave.size(), kOffAmplifiers);
+  for (std::size_t s = 0; s < fibers.size(); ++s) {
+    const std::size_t row = fibers[s] - first;
+    if (fibers[s] < first || row >= psf.model.x.coef.rows()) {
+      throw Error(kFiberRange, psf.path + print(": no trace of fibre %zu of ", fibers[s]) + where);
+    }
+    for (std::size_t i = 0; i < wave.size(); ++i) {
+      const double x = psf.model.x(row, wave[i]), y = psf.model.y(row, wave[i]);
+      for (const Amplifier& a : amplifiers) {
+        if (a.has(x, y)) out(s, i) = a.noise;
+      }
+    }
+  }
+  return out;
+}
+
+calibrate::GuideShares guide_shares_of(const HeaderCards& header) {
+  const auto point = header.number("ETCFRACP"), elg = header.number("ETCFRACE"),
+             bgs = header.number("ETCFRACB");
+  if (!point || !elg || !bgs || !(*point > 0) || !(*elg > 0) || !(*bgs > 0))
+    return calibrate::usual_shares();
+  return calibrate::measured_shares(*point, *elg, *bgs);
+}
+
+calibrate::Depth measure_depth(const DepthSteps& steps, const Spectra& calibrated,
+                               const DepthFacts& facts, const std::string& desimodel) {
+  const std::vector<SnrTemplate> templates = read_snr_templates(desimodel, facts.camera.at(0));
+  const FocalPlane plane = read_focal_plane(desimodel);
+  const NoiseArea area = read_noise_area(desimodel, facts.camera);
+  for (const std::size_t fiber : facts.fibers) {
+    if (fiber < area.pixels.rows()) continue;
+    throw Error(Status::kWrongShape,
+                desimodel + print(": the noise of %s has %zu fibres, expected fibre %zu too",
+                                  facts.camera.c_str(), area.pixels.rows(), fiber));
+  }
+  return calibration::about(desimodel, [&] {
+    return calibrate::depth_of({steps.raw, calibrated, steps.flat, steps.sky, steps.flux,
+                                facts.read_noise, area, facts.fibers, plane, facts.shares},
+                               templates);
+  });
+}
+
 std::vector<std::string> model_files(const std::string& desimodel, const std::string& camera) {
   return desimodel_files(desimodel, camera);
 }
@@ -140,22 +154,12 @@ void add_depth(FrameFile& frame, const DepthSteps& steps, const std::string& des
                 "TSNR2: expected --psf, the PSF that the frame was extracted with, or --no-tsnr");
   }
   const std::string camera = calibration::require_camera(job.input, "FLUX", frame.header);
-  const std::vector<SnrTemplate> templates = read_snr_templates(desimodel, camera[0]);
-  const FocalPlane plane = read_focal_plane(desimodel);
-  const NoiseArea area = read_noise_area(desimodel, camera);
-  const std::vector<std::size_t> fibers = fibers_of(frame);
-  for (const std::size_t fiber : fibers) {
-    if (fiber < area.pixels.rows()) continue;
-    throw Error(Status::kWrongShape,
-                desimodel + print(": the noise of %s has %zu fibres, expected fibre %zu too",
-                                  camera.c_str(), area.pixels.rows(), fiber));
-  }
-  const Array2D<double> noise = read_noise_of(frame, fibers, job);
-  const calibrate::Depth depth = calibration::about(desimodel, [&] {
-    return calibrate::depth_of({steps.raw, frame, steps.flat, steps.sky, steps.flux, noise, area,
-                                fibers, plane, shares_of(frame.header)},
-                               templates);
-  });
+  const PsfFile psf = read_psf(job.psf, {.verify = job.verify});
+  DepthFacts facts{
+      camera, fibers_of_spectrograph(frame, frame.spec_min), {}, guide_shares_of(frame.header)};
+  facts.read_noise =
+      read_noise_of(job.input + ": FLUX", frame.header, frame.wave, facts.fibers, psf);
+  const calibrate::Depth depth = measure_depth(steps, frame, facts, desimodel);
   if (depth.scale_was_raised) {
     observer.warn(
         print("%s: the sky fibres' errors ask for less read noise than there is; "

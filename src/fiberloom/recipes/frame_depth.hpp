@@ -3,10 +3,12 @@
 // desi_process_exposure leaves them.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "fiberloom/calibrate/template_snr.hpp"
+#include "fiberloom/formats/formats.hpp"
 #include "fiberloom/recipes/calibrate_frame.hpp"
 #include "loom/base/error.hpp"
 
@@ -41,6 +43,30 @@ struct DepthSteps {
   const SkyModel& sky;
   const FluxCalibration& flux;
 };
+/// What depth asks of an exposure beside its spectra.
+struct DepthFacts {
+  std::string camera;               ///< "r0"
+  std::vector<std::size_t> fibers;  ///< [nspec] within its spectrograph
+  Array2D<double> read_noise;       ///< [nspec][nwave] of a pixel, electrons
+  calibrate::GuideShares shares;
+};
+/// FIBER of the FIBERMAP, without it counted from `first`; within a spectrograph.
+[[nodiscard]] std::vector<std::size_t> fibers_of_spectrograph(const Spectra& spectra, int first);
+/// [fibre][wave]: of the pixels that the PSF says a fibre's light falls on, by OBSRDN and CCDSEC of
+/// each amplifier, or RDNOISE; off all amplifiers as good as without information. Errors name
+/// `where` the cards are, and the PSF's file.
+[[nodiscard]] Array2D<double> read_noise_of(const std::string& where, const HeaderCards& header,
+                                            std::span<const double> wave,
+                                            std::span<const std::size_t> fibers,
+                                            const PsfFile& psf);
+/// As the guide cameras left them in the header; else the usual ones.
+[[nodiscard]] calibrate::GuideShares guide_shares_of(const HeaderCards& header);
+
+/// By the templates, the camera's noise and the focal plane of a folder as $DESIMODEL. Throws what
+/// reading these does, kWrongShape where they lack a fibre.
+[[nodiscard]] calibrate::Depth measure_depth(const DepthSteps& steps, const Spectra& calibrated,
+                                             const DepthFacts& facts, const std::string& desimodel);
+
 /// Columns TSNR2_KIND_BAND of SCORES and the card TSNRALPH of `frame`, which is calibrated. Needs
 /// CAMERA, and OBSRDN and CCDSEC of each amplifier or RDNOISE; the camera's PSF is job.psf. Errors
 /// name the file.
