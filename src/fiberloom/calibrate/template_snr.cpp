@@ -87,6 +87,10 @@ NoiseModel noise_of(const DepthInputs& in, double bin) {
 
 /// What the sky fibres' errors are off from the model's, by bin: sums of |ivar - 1 / variance|.
 class SkyErrors {
+  struct Bin {
+    double ivar, read, sky;
+  };
+
  public:
   SkyErrors(const DepthInputs& in, const NoiseModel& noise) {
     const auto on_sky = sky_fibers(in.raw.fibermap);
@@ -96,7 +100,11 @@ class SkyErrors {
       for (std::size_t i = 0; i < quiet.size(); ++i) {
         const bool masked = !in.raw.mask.empty() && in.raw.mask(s, i) != 0;
         const bool good = quiet[i] && !masked && in.sky.ivar(s, i) > 0 && in.raw.ivar(s, i) > 0;
-        if (good) bins_.push_back({in.raw.ivar(s, i), noise.read(s, i), noise.sky(s, i)});
+        const Bin bin{in.raw.ivar(s, i), noise.read(s, i), noise.sky(s, i)};
+        // one that is no number would make the sum none, whatever the scale
+        const bool finite =
+            std::isfinite(bin.ivar) && std::isfinite(bin.read) && std::isfinite(bin.sky);
+        if (good && finite) bins_.push_back(bin);
       }
     }
   }
@@ -108,9 +116,6 @@ class SkyErrors {
   }
 
  private:
-  struct Bin {
-    double ivar, read, sky;
-  };
   std::vector<Bin> bins_;
 };
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "loom/base/test_status.hpp"
 
@@ -85,6 +86,8 @@ TEST(Depth, LooksForReadNoiseWhereNothingElseIs) {
   camera.raw.mask(2, 3) = 1, camera.raw.ivar(2, 3) = 100;                    // masked
   camera.sky.ivar(3, 5) = 0, camera.raw.ivar(3, 5) = 100;                    // without a sky
   for (std::size_t i = 0; i < kFortyBins; ++i) camera.raw.ivar(0, i) = 100;  // of a target
+  camera.sky.flux(2, 7) = std::nan("");
+  camera.raw.ivar(3, 9) = std::numeric_limits<double>::infinity();
   EXPECT_NEAR(camera.depth({}).read_noise_scale, 1.5, 1e-5);
   const FlatCamera at_line(1.5, 5885);  // 5885 to 5916.2: the sodium lines of the sky
   FlatCamera bright = at_line;
