@@ -59,8 +59,14 @@ class Groups(Case):
         result = self.catalogue("load", self.put("redrock-strangers.fits", data))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("FIBERMAP has no row of 1 of 10 targets: they get no place on the sky", result.stderr)
+        for k, (before, after) in enumerate(((b"'FIBERMAP'", b"'FIBERMAX'"), (b"'TARGET_DEC'", b"'TARGET_DEX'"))):
+            data = redrock_bytes(1020 + k, 20260110, targets(1, 10))
+            self.assertIn(before, data)
+            result = self.catalogue("load", self.put(f"redrock-nowhere{k}.fits", data.replace(before, after)))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stderr, "no FIBERMAP with numbers TARGET_(RA|DEC): 10 targets get no place on the sky")
         known = self.catalogue("load", self.put("redrock-known.fits", redrock_bytes(1011, 20260111, targets(1, 10))))
-        self.assertNotIn("no row of", known.stderr)
+        self.assertNotIn("no place", known.stderr)
 
     def pixels(self):
         """One target in groups of a pixel that differ in what they say of themselves; names with and without capitals."""

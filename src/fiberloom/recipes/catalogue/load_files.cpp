@@ -189,10 +189,16 @@ class Loader {
     ++summary.groups;
   }
 
-  /// Targets without a row in FIBERMAP have no place on the sky: a cone does not find them.
+  /// Targets of which FIBERMAP does not say a place on the sky: a cone does not find them.
   void tell_strangers(const catalogue::RedshiftGroup& group) const {
     const auto targets = group.redshifts.integers("TARGETID", kNoTarget);
-    if (!group.fibermap || !targets) return;
+    if (!targets || targets->empty()) return;
+    for (const char* name : {"TARGET_RA", "TARGET_DEC"}) {
+      if (group.fibermap && group.fibermap->column(name)) continue;
+      observer_.warn(print("%s: no FIBERMAP with numbers %s: %zu targets get no place on the sky",
+                           group.path.c_str(), name, targets->size()));
+      return;
+    }
     auto known =
         group.fibermap->integers("TARGETID", kNoTarget).value_or(std::vector<std::int64_t>());
     std::sort(known.begin(), known.end());
