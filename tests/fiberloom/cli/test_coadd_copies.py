@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`coadd` of light that is there twice, where FIBERMAP does not say so."""
+"""`coadd` of light that is there twice, where FIBERMAP does not say so, and of more weight than a file holds."""
 import unittest
 
+import tiny_fits as fits
 from run_fiberloom import Folders
 from small_exposures import exposures, spectra_bytes
 
@@ -35,6 +36,21 @@ class Copies(Folders):
         data = spectra_bytes(self.targets).replace(b"FIBER ", b"LOST  ")
         said = self.program("coadd", "-i", self.put("same.fits", data), "-o", self.coadd).stderr
         self.assertIn("1 of 1 TARGETIDs are there twice in one exposure, as 7, and no FIBER tells", said)
+
+    def test_weights_whose_sum_no_file_holds_are_none(self):
+        """Not infinite, as they were."""
+        for name, rows in self.targets.ivar.items():
+            self.targets.ivar[name] = [[3e38 if r % 2 == 0 else 25.0] * len(row) for r, row in enumerate(rows)]
+        result = self.program("coadd", "-q", "-i", self.put("heavy.fits", spectra_bytes(self.targets)), "-o", self.coadd)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("coadd.fits: B_FLUX, IVAR or RESOLUTION of", result.stderr)
+        hdus = fits.by_name(self.coadd)
+        for name in self.targets.ivar:
+            ivar = hdus[name + "_IVAR"].values()
+            half = len(ivar) // 2
+            self.assertEqual(set(ivar[:half]), {0.0})
+            self.assertAlmostEqual(ivar[-1], 75, places=3)
+            self.assertNotIn(0, hdus[name + "_MASK"].values()[:half])
 
 
 if __name__ == "__main__":

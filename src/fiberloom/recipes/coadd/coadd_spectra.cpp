@@ -378,6 +378,8 @@ CoaddSummary coadd_spectra(const CoaddJob& job, Executor& executor, const Observ
                         out.without, out.targets));
   }
   if (job.across_cameras && result.cameras.size() > 1) join_cameras(result);
+  for (SpectraFile::Camera& c : result.cameras)  // sums may be more than a float holds
+    calibration::drop_and_tell(job.output, c.name + "_", c.spectra, observer);
   CoaddedFibermap tables = all.exp_fibermap ? coadd_fibermap(*all.fibermap, targets, exposures)
                                             : coadd_fibermap(*all.fibermap, targets);
   result.fibermap = std::move(tables.targets);
