@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -141,6 +142,9 @@ class Reader {
   [[nodiscard]] std::vector<std::string> children(const std::string& group) const;
   /// Sizes of a data set of numbers, however many they are. Throws kMissingHdu, kWrongShape.
   [[nodiscard]] std::vector<std::size_t> extent(const std::string& name) const;
+  /// The files that a data set lies in, wherever links and its virtual parts lead. Throws
+  /// kMissingHdu.
+  [[nodiscard]] std::set<std::string> files(const std::string& name) const;
   /// The box that is stored and unpacked at once; empty: rows lie one after the other.
   [[nodiscard]] std::vector<std::size_t> chunk(const std::string& name) const;
   /// How its numbers are stored; nullopt: as none of the types.

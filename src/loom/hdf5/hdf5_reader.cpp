@@ -29,7 +29,7 @@ struct Reader::Impl {
       throw Error(Status::kMissingHdu, path + ": no data set " + name);
     }
     if (writing == Writing::kOver && !whole.contains(name)) {
-      if (const auto lacking = lacking_part(path, name, set.get())) throw *lacking;
+      if (const auto lacking = parts_of(path, name, set.get()).lacking) throw *lacking;
       whole.insert(name);
     }
     return set;
@@ -217,6 +217,11 @@ std::vector<std::size_t> Reader::extent(const std::string& name) const {
   const Lock lock;
   const auto dims = impl_->dims_of(name, impl_->open(name), kAnyNumber);
   return {dims.begin(), dims.end()};
+}
+
+std::set<std::string> Reader::files(const std::string& name) const {
+  const Lock lock;
+  return parts_of(impl_->path, name, impl_->open(name).get()).files;
 }
 
 std::vector<std::size_t> Reader::chunk(const std::string& name) const {

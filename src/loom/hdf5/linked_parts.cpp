@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a file says that lies elsewhere, and is not there.
+// What a file says that lies elsewhere: which files, and what is not there.
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "loom/hdf5/hdf5_library.hpp"
@@ -61,6 +64,68 @@ std::vector<fs::path> places_of(const std::string& path, const std::string& name
   return places;
 }
 
+/// The file that an open data set lies in, wherever links have led.
+std::string file_of(hid_t set) {
+  return text_from([&](char* to, std::size_t size) { return H5Fget_name(set, to, size); });
+}
+
+/// A file, and a data set of it.
+using Named = std::pair<std::string, std::string>;
+
+/// What a virtual data set is made of, as it names it, each once; nothing of any other.
+std::set<Named> virtual_parts(hid_t set) {
+  std::set<Named> named;
+  const Handle how(H5Dget_create_plist(set), H5Pclose);
+  std::size_t parts = 0;
+  if (H5Pget_layout(how.get()) != H5D_VIRTUAL || H5Pget_virtual_count(how.get(), &parts) < 0) {
+    return named;
+  }
+  for (std::size_t i = 0; i < parts; ++i) {
+    named.emplace(text_from([&](char* to, std::size_t size) {
+                    return H5Pget_virtual_filename(how.get(), i, to, size);
+                  }),
+                  text_from([&](char* to, std::size_t size) {
+                    return H5Pget_virtual_dsetname(how.get(), i, to, size);
+                  }));
+  }
+  return named;
+}
+
+/// Files without any format that a data set's numbers lie in.
+std::vector<std::string> raw_files(hid_t set) {
+  std::vector<std::string> files;
+  const Handle how(H5Dget_create_plist(set), H5Pclose);
+  const int count = H5Pget_external_count(how.get());
+  for (int i = 0; i < count; ++i) {
+    std::array<char, 1024> name{};
+    if (H5Pget_external(how.get(), static_cast<unsigned>(i), name.size() - 1, name.data(), nullptr,
+                        nullptr) >= 0) {
+      files.emplace_back(name.data());
+    }
+  }
+  return files;
+}
+
+bool is_numbered(const std::string& name) { return name.find('%') != std::string::npos; }
+
+/// Of a name that stands for as many files as there are: those, from 0 on.
+std::vector<std::string> numbered_files(const std::string& path, const std::string& name) {
+  std::vector<std::string> files;
+  const std::size_t number = name.find("%b");
+  if (number == std::string::npos) return files;
+  for (std::size_t i = 0;; ++i) {
+    std::string one = name;
+    one.replace(number, 2, std::to_string(i));
+    const auto places = places_of(path, one);
+    const auto there = std::ranges::find_if(places, [](const fs::path& place) {
+      std::error_code no;
+      return fs::exists(place, no);
+    });
+    if (there == places.end()) return files;
+    files.push_back(there->string());
+  }
+}
+
 Handle open_first(const std::vector<fs::path>& places) {
   for (const fs::path& place : places) {
     Handle file(H5Fopen(place.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
@@ -109,43 +174,49 @@ std::optional<Error> broken_link(const std::string& path, hid_t file, const std:
   return std::nullopt;
 }
 
-std::optional<Error> lacking_part(const std::string& path, const std::string& name, hid_t set) {
-  const Handle how(H5Dget_create_plist(set), H5Pclose);
-  std::size_t parts = 0;
-  if (H5Pget_layout(how.get()) != H5D_VIRTUAL || H5Pget_virtual_count(how.get(), &parts) < 0) {
-    return std::nullopt;
-  }
+PartsOfSet parts_of(const std::string& path, const std::string& name, hid_t set) {
+  PartsOfSet found;
   const std::string what = path + ": " + name + ": a part of it lies in ";
   // all of them at once, as the library has them when it reads: where that is more than a process
   // may open, it reads its fill value too
-  std::map<std::string, Handle> sources;
-  for (std::size_t i = 0; i < parts; ++i) {
-    const std::string file = text_from([&](char* to, std::size_t size) {
-      return H5Pget_virtual_filename(how.get(), i, to, size);
-    });
-    const std::string object = text_from([&](char* to, std::size_t size) {
-      return H5Pget_virtual_dsetname(how.get(), i, to, size);
-    });
-    // names with numbers to fill in: files are as many as there are
-    if (file.find('%') != std::string::npos || object.find('%') != std::string::npos) continue;
-    const std::vector<fs::path> places = places_of(path, file == "." ? path : file);
-    const auto [at, first] = sources.try_emplace(file, -1, H5Fclose);
-    if (first) at->second = open_first(places);
-    if (!at->second.good()) {
-      return Error(Status::kNotFound, what + file + ": " + reason_of(places));
-    }
-    const Handle there(H5Dopen2(at->second.get(), object.c_str(), H5P_DEFAULT), H5Dclose);
-    if (!there.good()) {
-      return Error(Status::kMissingHdu, what + file + ", which has no data set " + object);
+  std::map<Named, Handle> sources;
+  std::set<Named> seen;  // data sets; one may name another, and that the first
+  std::vector<Handle> sets;
+  for (std::size_t next = 0; next <= sets.size(); ++next) {
+    const hid_t each = next == 0 ? set : sets[next - 1].get();
+    const std::string its_file = file_of(each);
+    found.files.insert(its_file);
+    for (const std::string& raw : raw_files(each)) found.files.insert(raw);
+    for (const Named& part : virtual_parts(each)) {
+      const auto& [file, object] = part;
+      if (is_numbered(file) || is_numbered(object)) {  // files are as many as there are
+        for (const std::string& one : numbered_files(its_file, file)) found.files.insert(one);
+        continue;
+      }
+      const std::vector<fs::path> places = places_of(its_file, file == "." ? its_file : file);
+      const auto [at, first] = sources.try_emplace({its_file, file}, -1, H5Fclose);
+      if (first) at->second = open_first(places);
+      if (!at->second.good()) {
+        found.lacking.emplace(Status::kNotFound, what + file + ": " + reason_of(places));
+        return found;
+      }
+      Handle there(H5Dopen2(at->second.get(), object.c_str(), H5P_DEFAULT), H5Dclose);
+      if (!there.good()) {
+        found.lacking.emplace(Status::kMissingHdu,
+                              what + file + ", which has no data set " + object);
+        return found;
+      }
+      if (seen.insert({file_of(there.get()), object}).second) sets.push_back(std::move(there));
     }
   }
   constexpr std::size_t kMany = 16;  // and as many are left for what else is open by then
   if (sources.size() > kMany && !may_open(kMany)) {
-    return Error(Status::kNotFound, path + ": " + name + ": its parts lie in " +
-                                        std::to_string(sources.size()) +
-                                        " files, more than may be open at once (ulimit -n)");
+    found.lacking.emplace(Status::kNotFound,
+                          path + ": " + name + ": its parts lie in " +
+                              std::to_string(sources.size()) +
+                              " files, more than may be open at once (ulimit -n)");
   }
-  return std::nullopt;
+  return found;
 }
 
 }  // namespace loom::hdf5

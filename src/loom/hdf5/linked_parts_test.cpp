@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <set>
 
 #include "loom/base/error.hpp"
 #include "loom/hdf5/hdf5.hpp"
@@ -27,10 +28,11 @@ class LinkedParts : public testing::Test {
     writer.commit();
   }
   /// A file with a virtual data set of both sources, and links.
-  [[nodiscard]] std::string write_master(const std::vector<std::string>& sources = {"a.h5",
-                                                                                    "b.h5"}) const {
+  [[nodiscard]] std::string write_master(const std::vector<std::string>& sources = {"a.h5", "b.h5"},
+                                         const char* name = "master.h5",
+                                         const char* set_of_sources = "x") const {
     const Lock lock;
-    const std::string path = folder.file("master.h5");
+    const std::string path = folder.file(name);
     const Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
     const hsize_t part = 3, all = part * sources.size();
     const Handle whole(H5Screate_simple(1, &all, nullptr), H5Sclose);
@@ -41,7 +43,7 @@ class LinkedParts : public testing::Test {
     for (hsize_t i = 0; i < sources.size(); ++i) {
       const hsize_t from = part * i;
       H5Sselect_hyperslab(whole.get(), H5S_SELECT_SET, &from, nullptr, &part, nullptr);
-      H5Pset_virtual(how.get(), whole.get(), sources[i].c_str(), "x", source.get());
+      H5Pset_virtual(how.get(), whole.get(), sources[i].c_str(), set_of_sources, source.get());
     }
     const Handle space(H5Screate_simple(1, &all, nullptr), H5Sclose);
     const Handle set(H5Dcreate2(file.get(), "both", H5T_NATIVE_DOUBLE, space.get(), H5P_DEFAULT,
@@ -71,6 +73,40 @@ TEST_F(LinkedParts, ThatAreNotThereAreNoFillValues) {
   EXPECT_TRUE(refused.says("both: a part of it lies in b.h5: No such file")) << refused.message;
   std::filesystem::copy_file(folder.file("master.h5"), folder.file("b.h5"));  // without x
   EXPECT_EQ(thrown_by([&] { (void)reader.extent("both"); }).status, Status::kMissingHdu);
+}
+
+TEST_F(LinkedParts, OfPartsAreLookedForTooAndAreAmongItsFiles) {
+  write_source("a.h5");
+  write_source("b.h5");
+  const std::string inner = write_master({"a.h5"});
+  const std::string outer = write_master({"master.h5", "master.h5"}, "outer.h5", "both");
+  {
+    const Reader reader(outer);
+    EXPECT_EQ(reader.files("both"), (std::set{folder.file("a.h5"), inner, outer}));
+    EXPECT_EQ(reader.read("both"), (std::vector<double>{0, 1, 2, 0, 1, 2}));
+    EXPECT_EQ(Reader(inner).files("far"), std::set{folder.file("b.h5")});
+  }
+  std::filesystem::remove(folder.file("a.h5"));
+  const auto refused = thrown_by([&] { (void)Reader(outer).read("both"); });
+  EXPECT_EQ(refused.status, Status::kNotFound);
+  EXPECT_TRUE(refused.says("both: a part of it lies in a.h5: No such file")) << refused.message;
+}
+
+TEST_F(LinkedParts, LieBesideTheFileThatNamesThemWhereverALinkLedFrom) {
+  std::filesystem::create_directory(folder.file("raw"));
+  write_source("raw/a.h5");
+  write_source("raw/b.h5");
+  const std::string inner = write_master({"a.h5", "b.h5"}, "raw/master.h5");
+  const std::string path = folder.file("top.h5");
+  {
+    const Lock lock;
+    const Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+    H5Lcreate_external("raw/master.h5", "both", file.get(), "data", H5P_DEFAULT, H5P_DEFAULT);
+  }
+  const Reader reader(path);
+  EXPECT_EQ(reader.read("data"), (std::vector<double>{0, 1, 2, 0, 1, 2}));
+  EXPECT_EQ(reader.files("data"),
+            (std::set{folder.file("raw/a.h5"), folder.file("raw/b.h5"), inner}));
 }
 
 TEST_F(LinkedParts, ThatAreMoreThanMayBeOpenAreNoFillValues) {

@@ -65,6 +65,7 @@ std::vector<std::string> Reader::read_text_field(const std::string&, const std::
 std::vector<std::string> Reader::read_texts(const std::string&) const { return {}; }
 
 std::vector<std::size_t> Reader::extent(const std::string&) const { return {}; }
+std::set<std::string> Reader::files(const std::string&) const { return {}; }
 std::vector<std::size_t> Reader::chunk(const std::string&) const { return {}; }
 std::optional<Type> Reader::type(const std::string&) const { return std::nullopt; }
 void Reader::read_box(const std::string&, std::span<const std::size_t>,
