@@ -37,10 +37,9 @@ struct Reader::Impl {
   [[nodiscard]] std::vector<hsize_t> dims_of(const std::string& name, const Handle& set,
                                              hsize_t most = hsize_t{1} << 31) const {
     const Handle type(H5Dget_type(set.get()), H5Tclose);
-    const H5T_class_t kind = H5Tget_class(type.get());
     const Handle space(H5Dget_space(set.get()), H5Sclose);
     const int axes = H5Sget_simple_extent_ndims(space.get());
-    if ((kind != H5T_INTEGER && kind != H5T_FLOAT) || axes < 1) {
+    if (!is_number(type) || axes < 1) {
       throw Error(Status::kWrongShape, path + ": " + name + ": expected an array of numbers");
     }
     std::vector<hsize_t> dims(static_cast<std::size_t>(axes));
@@ -262,17 +261,13 @@ std::vector<double> Reader::read_field(const std::string& name, const std::strin
   if (rows == 0) return {};
   const auto member = static_cast<unsigned>(H5Tget_member_index(table.get(), field.c_str()));
   const Handle stored(H5Tget_member_type(table.get(), member), H5Tclose);
-  const auto is_number = [](hid_t type) {
-    const H5T_class_t kind = H5Tget_class(type);
-    return kind == H5T_INTEGER || kind == H5T_FLOAT;
-  };
-  if (is_number(stored.get())) {
+  if (is_number(stored)) {
     return impl_->read_member<double>(name, set, field, H5T_NATIVE_DOUBLE, rows);
   }
   if (H5Tget_class(stored.get()) != H5T_ARRAY) return {};
   const Handle element(H5Tget_super(stored.get()), H5Tclose);
   const int axes = H5Tget_array_ndims(stored.get());
-  if (!is_number(element.get()) || axes < 1) return {};
+  if (!is_number(element) || axes < 1) return {};
   std::vector<hsize_t> dims(static_cast<std::size_t>(axes));
   H5Tget_array_dims2(stored.get(), dims.data());
   const std::size_t width =

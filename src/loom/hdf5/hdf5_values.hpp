@@ -33,13 +33,18 @@ std::optional<std::string> text_by(const Handle& type, const Handle& space, cons
   return out.substr(0, out.find('\0'));
 }
 
+/// Numbers, or names of integers, as h5py has FALSE and TRUE: the library reads them as those.
+inline bool is_number(const Handle& type) {
+  const H5T_class_t kind = H5Tget_class(type.get());
+  return kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_ENUM;
+}
+
 /// One number, by `read`; nullopt where it is none, or a list of them.
 template <class Read>
 std::optional<double> number_by(const Handle& type, const Handle& space, const Read& read) {
-  const H5T_class_t kind = H5Tget_class(type.get());
   double value = 0;
-  if ((kind != H5T_INTEGER && kind != H5T_FLOAT) ||
-      H5Sget_simple_extent_npoints(space.get()) != 1 || read(H5T_NATIVE_DOUBLE, &value) < 0) {
+  if (!is_number(type) || H5Sget_simple_extent_npoints(space.get()) != 1 ||
+      read(H5T_NATIVE_DOUBLE, &value) < 0) {
     return std::nullopt;
   }
   return value;
