@@ -126,6 +126,17 @@ std::string file_stamp(const std::string& path) {
          " time=" + std::to_string(when);
 }
 
+std::string stamp_of_files(std::span<const std::string> paths) {
+  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
+  for (const std::string& path : paths) {
+    const std::string stamp = std::filesystem::exists(path) ? file_stamp(path) : "none";
+    for (const char c : path + " " + stamp + "\n") {
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    }
+  }
+  return print("%016llx", static_cast<unsigned long long>(hash));
+}
+
 std::string sizes_of(const std::vector<std::size_t>& shape) {
   std::string text;
   for (const std::size_t n : shape) text += (text.empty() ? "" : " x ") + std::to_string(n);

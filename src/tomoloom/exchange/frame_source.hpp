@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -114,6 +115,8 @@ class FrameSource {
 
 /// Size and time of a file, as text.
 [[nodiscard]] std::string file_stamp(const std::string& path);
+/// A number, as text, that changes with names, sizes and times of files and with their order.
+[[nodiscard]] std::string stamp_of_files(std::span<const std::string> paths);
 
 /// "720 x 1024 x 1024"
 [[nodiscard]] std::string sizes_of(const std::vector<std::size_t>& shape);

@@ -190,16 +190,13 @@ void StackReader::frames(const std::string& name, std::size_t frame, std::size_t
 }
 
 std::string StackReader::identity() const {
-  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
+  std::vector<std::string> files;
   for (const Set& each : sets_) {
     for (const ImageStack::Image& image : each.stack.images()) {
-      if (image.page > 0) continue;
-      for (const char c : image.path + " " + file_stamp(image.path) + "\n") {
-        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-      }
+      if (image.page == 0) files.push_back(image.path);
     }
   }
-  return print("stack=%016llx", static_cast<unsigned long long>(hash));
+  return "stack=" + stamp_of_files(files);
 }
 
 }  // namespace tomoloom

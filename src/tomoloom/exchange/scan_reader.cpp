@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "loom/base/error.hpp"
@@ -207,7 +208,21 @@ void ScanReader::find_angles(hdf5::Writing writing) {
   }
 }
 
-std::string ScanReader::identity() const { return file_stamp(layout_.path); }
+std::vector<std::string> ScanReader::files() const {
+  std::set<std::string> files{layout_.path};
+  for (const std::string& name :
+       {layout_.data, layout_.white, layout_.dark, layout_.group + "/theta"}) {
+    if (name.empty() || !reader_.has(name)) continue;
+    files.merge(reader_.files(name));
+  }
+  return {files.begin(), files.end()};
+}
+
+std::string ScanReader::identity() const {
+  const std::string own = file_stamp(layout_.path);
+  const std::vector<std::string> all = files();
+  return all.size() == 1 ? own : own + " files=" + stamp_of_files(all);
+}
 
 void ScanReader::frames(const std::string& name, std::size_t frame, std::size_t frames,
                         std::size_t first, std::size_t rows, FrameBlock& out) const {

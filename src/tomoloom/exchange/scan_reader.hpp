@@ -35,6 +35,8 @@ class ScanReader final : public FrameSource {
   [[nodiscard]] std::vector<std::size_t> chunk(const std::string& name) const override {
     return reader_.chunk(name);
   }
+  /// All that it lies in: its own, and those that links and virtual data sets lead to.
+  [[nodiscard]] std::vector<std::string> files() const;
   [[nodiscard]] std::string identity() const override;
   [[nodiscard]] bool grows() const noexcept override { return grows_; }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tomoloom/recipes/scans/scan_kind.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "loom/base/error.hpp"
 #include "loom/base/print.hpp"
 #include "loom/files/output_files.hpp"
 #include "loom/hdf5/hdf5.hpp"
+#include "tomoloom/exchange/scan_reader.hpp"
 #include "tomoloom/exchange/slice_folder.hpp"
 #include "tomoloom/recipes/recon_files.hpp"
 #include "tomoloom/recipes/recon_option_table.hpp"
@@ -39,7 +42,8 @@ std::vector<std::string> input_files(const ReconJob& job) {
   const auto add = [&](const std::string& path) {
     if (path.empty()) return;
     try {
-      for (std::string& file : stack_files(path)) files.push_back(std::move(file));
+      auto found = is_stack(path) ? stack_files(path) : ScanReader(path, job.group).files();
+      std::ranges::move(found, std::back_inserter(files));
     } catch (const Error&) {  // told of by who does the task
       files.push_back(path);
     }
