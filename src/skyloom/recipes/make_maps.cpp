@@ -9,6 +9,7 @@
 
 #include "loom/base/print.hpp"
 #include "loom/files/output_files.hpp"
+#include "skyloom/recipes/left_out.hpp"
 #include "skyloom/recipes/other_files.hpp"
 #include "skyloom/recipes/solve_maps.hpp"
 #include "skyloom/sky/wcs_fits.hpp"
@@ -302,6 +303,7 @@ MapSummary make_maps(const TodSource& source, const MapJob& job, Executor& execu
         {});
   }
   if (!maps->sums.parts.empty()) write_parts(*maps, files, job, executor);
+  tell_of_empty_parts(maps->summary, observer);
   write_observation_matrix(std::move(maps->matrix), job, executor, observer, company,
                            &files.together());
   files.commit();

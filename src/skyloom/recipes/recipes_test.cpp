@@ -2,6 +2,7 @@
 // From options to files: what is simulated is mapped, written, read back and mapped again.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -19,6 +20,7 @@
 #include "skyloom/recipes/test_maps.hpp"
 #include "skyloom/recipes/view_maps.hpp"
 #include "skyloom/recipes/write_observations.hpp"
+#include "skyloom/sky/map_file.hpp"
 #include "skyloom/status.hpp"
 #include "skyloom/tod/simulated_tod.hpp"
 #include "skyloom/tod/stored_tod.hpp"
@@ -178,6 +180,35 @@ TEST(MakeMaps, OfAPartHaveEveryBaselineThatBeginsInIt) {
           << split << " " << name;
     }
   }
+}
+
+TEST(MakeMaps, OfAPartThatHasNoValueSaySo) {
+  const TempFolder folder;
+  SimulationOptions options = small_simulation();
+  options.plane.pixels = 1;
+  const SimulatedTod whole(options, nullptr);
+  bool flagged = true;
+  const test::ChangedTod source(whole, [&](std::size_t, std::span<const Signal> signals) {
+    if (flagged) std::ranges::fill(signals[1].flags, std::uint8_t{1});  // of every other detector
+  });
+  MapJob job = small_maps(folder.file("maps"));
+  job.binned_only = job.partial = true;
+  job.solve.least_reciprocal = 0;
+  job.split = split_of("detectors");
+  SerialExecutor one;
+  std::string told;
+  Observer observer;
+  observer.message = [&](LogLevel level, const std::string& text) {
+    if (level == LogLevel::kWarning) told += text + "\n";
+  };
+  make_maps(source, job, one, observer);
+  EXPECT_EQ(told, "part 2 of --split has no value in any pixel: none of its samples is good\n");
+  const std::vector<double> values = MapTable(folder.file("maps/part2_binned.fits")).column(0);
+  EXPECT_TRUE(std::ranges::all_of(values, [](double value) { return std::isnan(value); }));
+  told.clear();
+  flagged = false;
+  make_maps(source, job, one, observer);
+  EXPECT_EQ(told, "");
 }
 
 /// From the ground by day, with flags of the detectors' own beside the mount's.

@@ -23,7 +23,7 @@ struct MapContents {
   std::string unit = {}, frame = {};
   std::vector<std::string> units = {};  ///< of each column, where they may differ; empty: of none
   bool iau = false;                     ///< POLCCONV: U has the other sign than HEALPix's
-  std::vector<double> numbers = {};     ///< of the pixels of a part of the sky; empty: all of it
+  std::optional<std::vector<double>> numbers = {};  ///< of a part's pixels; none: all of the sky
   std::function<std::vector<double>(std::size_t column)> values = {};  ///< in the file's order
 };
 

@@ -112,16 +112,15 @@ std::vector<double> MapTable::column(std::size_t number) const {
   const bool turned = own.iau && is_u(own.names, number);
   for (double& value : values) value = turned ? -or_nan(value) : or_nan(value);
   if (own.image) return values;
-  const bool part = !own.numbers.empty();
   const auto all = static_cast<std::size_t>(own.pixels.pixels());
-  if (values.size() != (part ? own.numbers.size() : all)) {
-    throw Error(Status::kWrongShape,
-                path_ + print(": column %zu: %zu values of %zu pixels", number + 1, values.size(),
-                              part ? own.numbers.size() : all));
+  const std::size_t stored = own.numbers ? own.numbers->size() : all;
+  if (values.size() != stored) {
+    throw Error(Status::kWrongShape, path_ + print(": column %zu: %zu values of %zu pixels",
+                                                   number + 1, values.size(), stored));
   }
   std::vector<double> out(all, NAN);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const double at = part ? own.numbers[i] : static_cast<double>(i);
+    const double at = own.numbers ? (*own.numbers)[i] : static_cast<double>(i);
     if (!(at >= 0 && at < static_cast<double>(all))) {
       throw Error(kPixelisation, path_ + print(": pixel %g of a map of Nside %lld", at,
                                                static_cast<long long>(own.pixels.nside())));

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -104,6 +105,17 @@ TEST(SkyFits, APartThatWasWrittenComesBack) {
     bytes[ordering == Ordering::kRing ? 1 : 0] = loom::test::read_bytes(path).size();
   }
   EXPECT_EQ(bytes[0], bytes[1]);
+}
+
+TEST(SkyFits, APartOfNoPixelsIsAMapWithoutValues) {
+  const TempFolder folder;
+  const std::vector<Pixel> none;
+  const std::string path = folder.file("m.fits");
+  write_map(path, Overwrite::kYes, Healpix(4), {.columns = {"I", "Q", "U"}, .part = &none},
+            values_of);
+  const std::vector<double> q = MapTable(path).column(1);
+  EXPECT_EQ(q.size(), 192U);
+  EXPECT_TRUE(std::ranges::all_of(q, [](double value) { return std::isnan(value); }));
 }
 
 TEST(SkyFits, SaysWhichSignUHas) {
