@@ -147,6 +147,33 @@ TEST(ViewMaps, MakesThePageOfAFolderTheSameForAnyExecutor) {
   EXPECT_EQ(thrown_by([&] { (void)view_maps(job, one); }).status, Status::kCorrupt);
 }
 
+TEST(ViewMaps, ShowsTheColumnsThatAreStokesParametersWhereverTheyStand) {
+  const TempFolder folder;
+  SerialExecutor one;
+  const auto write = [&](const char* name, const std::vector<std::string>& columns) {
+    write_map(folder.file(name), Overwrite::kYes, Healpix(4), {.columns = columns, .unit = "K"},
+              [&](Pixel pixel, double* out) {
+                for (std::size_t c = 0; c < columns.size(); ++c) {
+                  out[c] = std::sin(static_cast<double>(pixel) * (columns[c][0] - 'A'));
+                }
+              });
+  };
+  write("plain.fits", {"I_STOKES", "Q_STOKES", "U_STOKES"});
+  write("turned.fits", {"HITS", "U_STOKES", "Q_STOKES", "I_STOKES"});
+  const std::string both =
+      view_maps({.folder = folder.file("turned.fits"), .other = folder.file("plain.fits")}, one);
+  EXPECT_EQ(both.find("HITS"), std::string::npos);
+  std::size_t alike = 0;
+  for (std::size_t at = 0; (at = both.find("\"largest\":0.0,", at)) != std::string::npos; ++at)
+    ++alike;
+  EXPECT_EQ(alike, 3U);
+  // as Planck's of I alone: hits and a variance are no polarisation
+  write("alone.fits", {"I_STOKES", "HITS", "II_COV"});
+  const std::string page = view_maps({.folder = folder.file("alone.fits")}, one);
+  EXPECT_EQ(page.find("HITS"), std::string::npos);
+  EXPECT_NE(page.find("\"ee\":[]"), std::string::npos);
+}
+
 TEST(SkyPlace, IsTwoNumbers) {
   EXPECT_EQ(sky_place_of("10,-20.5").lat_deg, -20.5);
   for (const char* text : {"", "10", "10,", "10,91", "a,b", "1,2,3"}) {

@@ -22,6 +22,7 @@
 #include "skyloom/recipes/view_noise.hpp"
 #include "skyloom/sky/map_file.hpp"
 #include "skyloom/sky/spectrum.hpp"
+#include "skyloom/sky/stokes_names.hpp"
 #include "skyloom/status.hpp"
 
 namespace skyloom {
@@ -35,9 +36,20 @@ struct Map {
   std::string path;
   MapGrid grid;
   std::vector<std::string> names;
-  std::vector<std::vector<double>> columns;  ///< three at most
+  std::vector<std::vector<double>> columns;  ///< I, Q, U, or I
   std::string unit, frame;
 };
+
+/// I, Q and U wherever they stand, or I alone, whatever stands behind it (hits, covariances); where
+/// nothing tells, the first three columns, or the first.
+std::vector<std::size_t> shown_columns(const std::vector<std::string>& names) {
+  if (const auto found = stokes_columns(names)) {
+    if (!found->q) return {found->i};
+    return {found->i, *found->q, *found->u};
+  }
+  if (names.size() < 3) return {0};
+  return {0, 1, 2};
+}
 
 Map read_map(const std::string& path) {
   const MapTable table(path);
@@ -45,10 +57,11 @@ Map read_map(const std::string& path) {
           .grid = table.grid(),
           .names = {},
           .columns = {},
-          .unit = table.unit(),
+          .unit = {},
           .frame = table.frame()};
-  const std::size_t n = table.names().size() >= 3 ? 3 : 1;
-  for (std::size_t c = 0; c < n; ++c) {
+  const std::vector<std::size_t> shown = shown_columns(table.names());
+  out.unit = table.unit(shown.front());
+  for (const std::size_t c : shown) {
     std::string name = table.names()[c];
     if (const auto end = name.find("_STOKES"); end != std::string::npos) name.resize(end);
     out.names.push_back(page::to_utf8(name));
