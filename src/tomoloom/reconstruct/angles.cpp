@@ -7,12 +7,11 @@
 #include <numbers>
 #include <numeric>
 
-#include "loom/base/median.hpp"
-
 namespace tomoloom {
 namespace {
 
-constexpr double kWedge = 4;  ///< gaps so many times the median are no part of the scan
+constexpr double kWedge = 4;  ///< gaps so many times the usual one are no part of the scan
+constexpr std::size_t kGapsOfAWedge = 16;  ///< one of so many gaps may be a wedge, or two in all
 
 /// In [0, pi). Angles that a turn apart should be equal but are not to the last digits must not
 /// come to lie at both ends.
@@ -20,6 +19,29 @@ double folded(double theta) {
   double t = std::fmod(theta, std::numbers::pi);
   if (t < 0) t += std::numbers::pi;
   return t > std::numbers::pi - 1e-9 ? 0 : t;
+}
+
+/// Gaps of `least` and more are wedges; `usual` stands in their place.
+struct Wedges {
+  double least = INFINITY, usual = 0;
+};
+
+/// The usual gap is the one that half of what is no wedge lies in gaps up to. By their number alone
+/// it would be next to nothing where a scan comes by the same lines again (of several turns, by
+/// what an encoder says), and all that it measured a wedge.
+Wedges find_wedges(std::vector<double> gaps) {
+  std::sort(gaps.begin(), gaps.end());
+  std::vector<double> together(gaps.size());
+  std::partial_sum(gaps.begin(), gaps.end(), together.begin());
+  const std::size_t m = gaps.size();
+  const std::size_t most = std::min(std::max<std::size_t>(2, m / kGapsOfAWedge), (m - 1) / 2);
+  for (std::size_t wedges = most; wedges > 0; --wedges) {
+    const auto end = together.end() - static_cast<std::ptrdiff_t>(wedges);
+    const auto half = std::lower_bound(together.begin(), end, *(end - 1) / 2);
+    const double usual = gaps[static_cast<std::size_t>(half - together.begin())];
+    if (gaps[m - wedges] > kWedge * usual) return {.least = gaps[m - wedges], .usual = usual};
+  }
+  return {};
 }
 
 }  // namespace
@@ -50,10 +72,9 @@ std::vector<double> angle_weights(std::span<const double> theta) {
   std::vector<double> gap(m);  // from line k to the next one
   for (std::size_t k = 0; k + 1 < m; ++k) gap[k] = lines[k + 1] - lines[k];
   gap[m - 1] = lines[0] + std::numbers::pi - lines[m - 1];
-  std::vector<double> sorted = gap;
-  const double median = upper_median(sorted);
+  const Wedges wedges = find_wedges(gap);
   for (double& g : gap) {
-    if (g > kWedge * median) g = median;
+    if (g >= wedges.least) g = wedges.usual;
   }
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t k = line_of[i];

@@ -11,8 +11,9 @@ namespace tomoloom {
 
 /// For each angle (radians, any order, any number of turns) half the way to its neighbours on both
 /// sides, modulo pi: the weights of the integral over a half turn. Angles that see the same line
-/// share its weight. A gap above four times the median is a missing wedge: nothing stands for it,
-/// and its edges count as if the median gap followed. Of one angle the weight is pi.
+/// share its weight. A gap above four times the usual one (the one that half of what the scan
+/// covers lies in gaps up to) is a missing wedge: nothing stands for it, and its edges count as if
+/// the usual gap followed. Of one angle the weight is pi.
 [[nodiscard]] std::vector<double> angle_weights(std::span<const double> theta);
 
 /// angle_weights() of a geometry, each multiplied by the geometry's own weight, together as much as

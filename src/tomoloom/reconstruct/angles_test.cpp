@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numbers>
 #include <numeric>
 
@@ -40,6 +41,36 @@ TEST(AngleWeights, AMissingWedgeIsNotGivenToItsEdges) {
   std::vector<double> theta;
   for (int i = 0; i <= 60; ++i) theta.push_back(i * 2.0 / 60);
   for (const double w : angle_weights(theta)) EXPECT_NEAR(w, 2.0 / 60, 1e-9);
+}
+
+TEST(AngleWeights, TwoMissingWedgesAreNot) {
+  std::vector<double> theta;
+  for (int i = 0; i <= 20; ++i) {
+    theta.push_back(i * 0.02);
+    theta.push_back(1.5 + i * 0.02);
+  }
+  for (const double w : angle_weights(theta)) EXPECT_NEAR(w, 0.02, 1e-9);
+}
+
+TEST(AngleWeights, LinesThatAreNearlyTheSameInSeveralTurnsShareWhatOneWouldHave) {
+  constexpr int kLines = 91;
+  for (const int passes : {2, 3, 4, 8}) {
+    for (const double off : {1e-7, 1e-5, 1e-3}) {  // rad, as of float32 and of an encoder
+      std::vector<double> theta;
+      for (int i = 0; i < passes * kLines + 2; ++i) {  // and two more
+        theta.push_back(i * kPi / kLines + off * std::sin(7.0 * i));
+      }
+      const auto weights = angle_weights(theta);
+      EXPECT_NEAR(std::accumulate(weights.begin(), weights.end(), 0.0), kPi, 1e-9);
+    }
+  }
+}
+
+TEST(AngleWeights, AnglesAtRandomCoverTheHalfTurnOnce) {
+  std::vector<double> theta;
+  for (int i = 0; i < 400; ++i) theta.push_back(1e4 * std::sin(1 + 12.9898 * i));
+  const auto weights = angle_weights(theta);
+  EXPECT_NEAR(std::accumulate(weights.begin(), weights.end(), 0.0), kPi, 0.05);
 }
 
 TEST(AngleWeights, OneAngleStandsForAll) {
