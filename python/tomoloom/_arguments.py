@@ -47,14 +47,21 @@ def counting_as(array: Floats, instead: float) -> "npt.NDArray[np.bool_]":
     return none
 
 
+def average(frames: "npt.NDArray[Any]", averaging: str) -> "npt.NDArray[np.float64]":
+    """The mean or median of frames: of each pixel that of the frames in which it is a number; NaN where it is in none."""
+    mean = choice("averaging", averaging, ("mean", "median")) == "mean"
+    known = np.ma.masked_invalid(frames.astype(np.float64), copy=False)
+    out: "npt.NDArray[np.float64]" = (np.ma.mean if mean else np.ma.median)(known, axis=0).filled(math.nan)
+    return out
+
+
 def frame(name: str, value: Any, shape: Any, averaging: str) -> Floats:
     """Frames, or one frame, or a number, as the mean or median of them."""
     array = bare(value)
     if array.ndim == 0:
         array = np.full(shape, value)
     if array.ndim == 3 and 0 not in array.shape:
-        mean = choice("averaging", averaging, ("mean", "median")) == "mean"
-        array = array.mean(axis=0) if mean else np.median(array, axis=0)
+        array = average(array, averaging)
     if array.shape != tuple(shape):
         raise ValueError(f"{name}: expected frames of {shape[0]} x {shape[1]}, got shape {np.shape(value)}")
     return np.ascontiguousarray(array, dtype=np.float32)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tomoloom
+import tomoloom.compat.tomopy
 
 
 def test_slices_have_the_value_of_what_was_projected(integrals, theta):
@@ -158,6 +159,27 @@ def test_what_is_masked_is_no_number(integrals, theta):
     assert np.array_equal(got, tomoloom.normalize(np.where(mask, np.nan, counts), flats, 0 * flats))
     with pytest.raises(ValueError, match="finite angles"):
         tomoloom.recon(integrals, np.ma.masked_less(theta, 1))
+
+
+def test_what_is_no_number_in_some_flats_and_darks_is_what_the_others_say(integrals):
+    counts = (100 + 20000 * np.exp(-integrals)).astype(np.uint16)
+    frames = np.random.default_rng(3).normal(20000, 30, (5, *integrals.shape[1:])).astype(np.float32)
+    spoilt = frames.copy()
+    spoilt[1, 0, 7], spoilt[2, 1, 9], spoilt[:, 2, 11] = np.nan, np.inf, np.nan
+    masked = np.ma.masked_invalid(spoilt)
+    for averaging, take in (("mean", np.mean), ("median", np.median)):
+        want = take(frames.astype(np.float64), axis=0)
+        want[0, 7] = take(np.delete(frames[:, 0, 7], 1).astype(np.float64))
+        want[1, 9] = take(np.delete(frames[:, 1, 9], 2).astype(np.float64))
+        want[2, 11] = np.nan  # none has it: the pixel is blind
+        for given in (spoilt, masked):
+            got = tomoloom.normalize(counts, given, 100, averaging=averaging)
+            assert np.array_equal(got, tomoloom.normalize(counts, want, 100))
+            assert (got[:, 2, 11] == 0).all() and (got[:, 0, 7] != 0).any()
+            assert np.array_equal(got, tomoloom.normalize(counts, given, np.where(np.isfinite(spoilt), 100, np.nan), averaging=averaging))
+    one_set = tomoloom.compat.tomopy.normalize_nf(counts, spoilt, np.full(integrals.shape[1:], 100.0), [0])
+    assert np.isnan(one_set[:, 2, 11]).all() and np.isfinite(np.delete(one_set[:, 2], 11, axis=1)).all()
+    assert np.isfinite(one_set[:, :2]).all()
 
 
 def test_numbers_of_numpy_are_numbers(integrals):

@@ -58,7 +58,7 @@ def normalize_nf(tomo: Any, flats: Any, dark: Any, flat_loc: Sequence[int], cuto
     first = 0
     for m, place in enumerate(flat_loc):
         end = len(data) if m == sets - 1 else int(np.round((flat_loc[m + 1] - place) / 2)) + place
-        flat = np.median(frames[m * each:(m + 1) * each], axis=0).astype(np.float32)
+        flat = arguments.average(frames[m * each:(m + 1) * each], "median").astype(np.float32)
         result[first:end] = _transmissions(data[first:end], flat, closed, cutoff)
         first = end
     return given(out, result)

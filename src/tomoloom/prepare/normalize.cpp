@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "loom/simd/isa_tables.hpp"
 #include "tomoloom/prepare/normalize_kernels.hpp"
@@ -15,6 +16,20 @@ LOOM_ISA_TABLES(NormalizeKernels, kNormalize, normalize_kernels_of)
 const NormalizeKernels& normalize_kernels(Isa isa) { return normalize_kernels_of(isa); }
 
 namespace {
+
+/// Of one pixel in all frames. Counts that are no numbers say nothing, and leave the others; where
+/// there are no others it is none either.
+float average_of(std::vector<double>& counts, Averaging averaging) {
+  std::erase_if(counts, [](double value) { return !std::isfinite(value); });
+  const std::size_t n = counts.size();
+  if (n == 0) return NAN;
+  if (averaging == Averaging::kMean) {
+    const double sum = std::accumulate(counts.begin(), counts.end(), 0.0);
+    return static_cast<float>(sum / static_cast<double>(n));
+  }
+  std::sort(counts.begin(), counts.end());
+  return static_cast<float>((counts[(n - 1) / 2] + counts[n / 2]) / 2);
+}
 
 template <class Counts>
 std::vector<float> average(std::span<const Counts> frames, std::size_t pixels,
@@ -29,17 +44,15 @@ std::vector<float> average(std::span<const Counts> frames, std::size_t pixels,
     for (std::size_t i = 0; i < pixels; ++i) {
       out[i] = static_cast<float>(sum[i] / static_cast<double>(n));
     }
-    return out;
+    if (std::ranges::all_of(sum, [](double all) { return std::isfinite(all); })) return out;
   }
-  std::vector<double> column(n);
+  std::vector<double> column;
   for (std::size_t i = 0; i < pixels; ++i) {
-    for (std::size_t k = 0; k < n; ++k) column[k] = static_cast<double>(frames[k * pixels + i]);
-    if (std::any_of(column.begin(), column.end(), [](double value) { return std::isnan(value); })) {
-      out[i] = NAN;  // as the mean; what is no number has no rank either
-      continue;
+    column.clear();
+    for (std::size_t k = 0; k < n; ++k) {
+      column.push_back(static_cast<double>(frames[k * pixels + i]));
     }
-    std::sort(column.begin(), column.end());
-    out[i] = static_cast<float>((column[(n - 1) / 2] + column[n / 2]) / 2);
+    out[i] = average_of(column, averaging);
   }
   return out;
 }

@@ -53,17 +53,23 @@ TEST(Normalize, FlatsAtTheEndOfTheRangeAreSaturatedAndOthersAreNot) {
   EXPECT_EQ(saturated_pixels(std::vector<float>{}, 2), Pixels{});
 }
 
-TEST(Normalize, FramesWithWhatIsNoNumberHaveNeitherMeanNorMedian) {
+TEST(Normalize, WhatIsNoNumberInSomeFramesLeavesTheMeanAndMedianOfTheOthers) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kInfinite = std::numeric_limits<float>::infinity();
   std::vector<float> frames;
   for (int frame = 0; frame < 40; ++frame) {
     frames.push_back(static_cast<float>(frame));
-    frames.push_back(frame % 3 == 1 ? std::numeric_limits<float>::quiet_NaN() : 100);
+    frames.push_back(frame % 3 == 1 ? kNan : 100);
+    frames.push_back(frame == 7 ? kInfinite : static_cast<float>(frame % 2));
+    frames.push_back(frame % 2 == 1 ? kNan : kInfinite);
   }
   for (const Averaging how : {Averaging::kMean, Averaging::kMedian}) {
-    const std::vector<float> average = average_frames(frames, 2, how);
+    const std::vector<float> average = average_frames(frames, 4, how);
     EXPECT_EQ(average[0], 19.5F);
-    EXPECT_TRUE(std::isnan(average[1]));
-    EXPECT_EQ(make_gain(average, std::vector<float>(2, 0)).blind, 1U);
+    EXPECT_EQ(average[1], 100);
+    EXPECT_EQ(average[2], how == Averaging::kMean ? static_cast<float>(19.0 / 39) : 0);
+    EXPECT_TRUE(std::isnan(average[3]));  // and none where there are no others
+    EXPECT_EQ(make_gain(average, std::vector<float>(4, -1)).blind, 1U);
   }
 }
 
