@@ -10,8 +10,16 @@ import numpy.typing as npt
 Doubles = npt.NDArray[np.float64]
 
 
+def without_units(name: str, value: Any) -> None:
+    """Raises for numbers in some unit (astropy's Quantity), which numpy would drop without a word."""
+    unit = getattr(value, "unit", None)
+    if hasattr(value, "to_value") and str(unit):
+        raise TypeError(f"{name}: expected plain numbers, got ones in {unit} (to_value)")
+
+
 def bare(name: str, value: Any) -> "npt.NDArray[Any]":
     """An array without a mask: numpy would take what lies below it for numbers."""
+    without_units(name, value)
     if np.ma.is_masked(value):
         raise ValueError(f"{name}: has masked values")
     return np.asarray(value)

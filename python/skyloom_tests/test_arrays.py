@@ -133,6 +133,25 @@ def test_what_is_flagged_is_left_out(boresight, plane):
     assert part.hits.sum() == 14 * 200 - 1
 
 
+class Quantity(np.ndarray):
+    """As astropy's: an array that numpy takes without its unit."""
+
+    unit = "uK"
+
+    def to_value(self, unit):
+        raise NotImplementedError
+
+
+def test_numbers_in_units_are_not_taken_without_them(boresight, plane):
+    signal = np.zeros((len(plane.quats), len(boresight)))
+    given = {"boresight": boresight, "quats": plane.quats, "signal": signal, "rate": 5.0, "weights": np.ones(len(signal)),
+             "flags": np.zeros(signal.shape, dtype=np.uint8), "gamma": plane.gamma, "hwp_angle": np.zeros(len(boresight))}
+    skyloom.Observation(**given)
+    for name in ("boresight", "quats", "signal", "weights", "flags", "gamma", "hwp_angle"):
+        with pytest.raises(TypeError, match=f"{name}: expected plain numbers, got ones in uK"):
+            skyloom.Observation(**{**given, name: given[name].view(Quantity)})
+
+
 def test_what_is_masked_is_left_out(boresight, plane):
     signal = np.random.default_rng(3).normal(size=(14, 1500))
     mask = np.zeros(signal.shape, dtype=bool)

@@ -13,8 +13,16 @@ from . import _core
 Floats = npt.NDArray[np.float32]
 
 
-def bare(value: Any) -> "npt.NDArray[Any]":
+def without_units(name: str, value: Any) -> None:
+    """Raises for numbers in some unit (astropy's Quantity), which numpy would drop without a word."""
+    unit = getattr(value, "unit", None)
+    if hasattr(value, "to_value") and str(unit):
+        raise TypeError(f"{name}: expected plain numbers, got ones in {unit} (to_value)")
+
+
+def bare(name: str, value: Any) -> "npt.NDArray[Any]":
     """An array without a mask. What is masked is no number: numpy would take what lies below it for one."""
+    without_units(name, value)
     if np.ma.is_masked(value):
         return np.asarray(value.astype(np.result_type(value.dtype, np.float32)).filled(math.nan))
     return np.asarray(value)
@@ -22,7 +30,7 @@ def bare(value: Any) -> "npt.NDArray[Any]":
 
 def stack(name: str, value: Any) -> "npt.NDArray[Any]":
     """Three axes of numbers, none of length 0."""
-    array = bare(value)
+    array = bare(name, value)
     if array.dtype.kind not in "buif":
         raise TypeError(f"{name}: expected an array of real numbers, got dtype {array.dtype}")
     if array.ndim != 3 or 0 in array.shape:
@@ -57,7 +65,7 @@ def average(frames: "npt.NDArray[Any]", averaging: str) -> "npt.NDArray[np.float
 
 def frame(name: str, value: Any, shape: Any, averaging: str) -> Floats:
     """Frames, or one frame, or a number, as the mean or median of them."""
-    array = bare(value)
+    array = bare(name, value)
     if array.ndim == 0:
         array = np.full(shape, value)
     if array.ndim == 3 and 0 not in array.shape:
@@ -69,7 +77,7 @@ def frame(name: str, value: Any, shape: Any, averaging: str) -> Floats:
 
 def angles(name: str, value: Any, count: int) -> "npt.NDArray[np.float64]":
     """Radians, one for every projection."""
-    array = bare(value).astype(np.float64).ravel()
+    array = bare(name, value).astype(np.float64).ravel()
     if array.size != count:
         raise ValueError(f"{name}: expected one angle for each of {count} projections, got {array.size}")
     if not np.isfinite(array).all():
@@ -103,7 +111,7 @@ def filter_weights(name: str, filter: str, value: Any, count: int) -> "npt.NDArr
 
 def order(name: str, value: Any, count: int) -> "npt.NDArray[np.int64]":
     """Each of `count` numbers once, as the caller has them; nothing of None."""
-    array = bare(() if value is None else value)
+    array = bare(name, () if value is None else value)
     if value is not None:
         if array.dtype.kind not in "ui":
             raise TypeError(f"{name}: expected integers, got dtype {array.dtype}")

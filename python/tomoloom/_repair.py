@@ -85,7 +85,7 @@ def inpaint(array: Any, mask: Any, size: int = 5, passes: int = 1, method: str =
     seed : int
         Of "random"; the same for any number of threads.
     """
-    data = arguments.bare(array)
+    data = arguments.bare("array", array)
     marked = np.asarray(mask)
     if marked.dtype != np.bool_:
         raise ValueError(f"mask: expected an array of bool, got dtype {marked.dtype}")

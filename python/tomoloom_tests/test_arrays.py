@@ -182,6 +182,22 @@ def test_what_is_no_number_in_some_flats_and_darks_is_what_the_others_say(integr
     assert np.isfinite(one_set[:, :2]).all()
 
 
+class Quantity(np.ndarray):
+    """As astropy's: an array that numpy takes without its unit."""
+
+    unit = "deg"
+
+    def to_value(self, unit):
+        raise NotImplementedError
+
+
+def test_numbers_in_units_are_not_taken_without_them(integrals, theta):
+    with pytest.raises(TypeError, match="theta: expected plain numbers, got ones in deg"):
+        tomoloom.recon(integrals, np.rad2deg(theta).view(Quantity))
+    with pytest.raises(TypeError, match="integrals: expected plain numbers"):
+        tomoloom.find_center(integrals.view(Quantity), theta)
+
+
 def test_numbers_of_numpy_are_numbers(integrals):
     got = tomoloom.remove_stripe(integrals, "fw", sigma=np.float64(1.5), level=np.int64(3))
     assert (got == tomoloom.remove_stripe(integrals, "fw", sigma=1.5, level=3)).all()
