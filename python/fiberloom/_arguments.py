@@ -24,7 +24,14 @@ def _is_masked(value: Any) -> bool:
     return isinstance(value, np.ma.MaskedArray) or (hasattr(value, "unmasked") and hasattr(value, "mask"))
 
 
+def _unit_of(value: Any) -> str:
+    """Of an array in some unit (astropy's Quantity), which numpy would drop without a word; empty: none."""
+    return str(getattr(value, "unit", "")) if hasattr(value, "to_value") else ""
+
+
 def _array(name: str, value: Any, expected: str) -> "npt.NDArray[Any]":
+    if _unit_of(value):
+        raise TypeError(f"{name}: expected {expected}, got ones in {_unit_of(value)} (to_value)")
     if _is_masked(value):
         raise TypeError(f"{name}: expected {expected}, got a masked array, whose mask would be lost "
                         "(set ivar to 0 instead)")

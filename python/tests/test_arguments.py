@@ -189,6 +189,15 @@ def test_functions_have_every_option_of_the_table_with_its_default():
             assert parameters[names.get(key, key)].default == expected, key
 
 
+def test_numbers_in_units_are_not_taken_without_them():
+    units = pytest.importorskip("astropy.units")
+    for wave in (SMALL.wave / 10 * units.nm, SMALL.wave * units.AA):
+        with pytest.raises(TypeError, match=f"wave: .* got ones in {wave.unit}"):
+            fl.extract_frame(SMALL.image, SMALL.ivar, SMALL.psf, wave)
+    plain = SMALL.image * units.dimensionless_unscaled
+    assert (fl.extract_frame(plain, SMALL.ivar, SMALL.psf, SMALL.wave).flux == fl.extract_frame(SMALL.image, SMALL.ivar, SMALL.psf, SMALL.wave).flux).all()
+
+
 def test_a_mask_of_astropy_is_not_lost():
     masked = pytest.importorskip("astropy.utils.masked").Masked(SMALL.image, mask=SMALL.image > 100)
     with pytest.raises(TypeError, match="image: .* masked array, whose mask would be lost"):

@@ -58,8 +58,12 @@ def counting_as(array: Floats, instead: float) -> "npt.NDArray[np.bool_]":
 def average(frames: "npt.NDArray[Any]", averaging: str) -> "npt.NDArray[np.float64]":
     """The mean or median of frames: of each pixel that of the frames in which it is a number; NaN where it is in none."""
     mean = choice("averaging", averaging, ("mean", "median")) == "mean"
-    known = np.ma.masked_invalid(frames.astype(np.float64), copy=False)
-    out: "npt.NDArray[np.float64]" = (np.ma.mean if mean else np.ma.median)(known, axis=0).filled(math.nan)
+    spoilt = np.zeros(frames.shape[1:], dtype=bool) if frames.dtype.kind in "biu" else ~np.isfinite(frames).all(axis=0)
+    with np.errstate(invalid="ignore"):
+        out = np.mean(frames, axis=0, dtype=np.float64) if mean else np.median(frames, axis=0).astype(np.float64)
+    if spoilt.any():
+        known = np.ma.masked_invalid(frames[:, spoilt].astype(np.float64), copy=False)
+        out[spoilt] = (np.ma.mean if mean else np.ma.median)(known, axis=0).filled(math.nan)
     return out
 
 
