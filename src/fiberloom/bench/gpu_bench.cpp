@@ -152,7 +152,7 @@ void one_frame(const Frame& f, DeviceEngine& engine, Executor& executor, int rep
       *std::min_element(all.begin(), all.end(),
                         [](const Repeat& a, const Repeat& b) { return a.compute_s < b.compute_s; });
   for (const DeviceStageTime& t : best.stages)
-    out.stages.push_back({t.name, t.seconds, t.launches, 0, 0});
+    out.stages.push_back({t.name, t.seconds, t.launches, 0, 0, t.begin, t.end});
   count_work(result, f.ccd.image.rows() * f.ccd.image.cols(), out.stages);
   out.repeats = repeats;
   out.compute_s = best.compute_s;

@@ -80,8 +80,9 @@ std::string stages_json(const std::vector<GpuBenchStage>& stages) {
   std::string t = "[";
   for (const GpuBenchStage& s : stages) {
     t += (t.size() > 1 ? ", " : "") + std::string("{\"name\": ") + quoted(s.name) +
-         print(", \"seconds\": %.6g, \"launches\": %ld, \"flops\": %.6g, \"bytes\": %.6g}",
-               s.seconds, s.launches, s.flops, s.bytes);
+         print(", \"seconds\": %.6g, \"launches\": %ld, \"flops\": %.6g, \"bytes\": %.6g",
+               s.seconds, s.launches, s.flops, s.bytes) +
+         (s.end > 0 ? print(", \"begin_s\": %.6g, \"end_s\": %.6g}", s.begin, s.end) : "}");
   }
   return t + "]";
 }

@@ -20,6 +20,7 @@ struct GpuBenchStage {
   double seconds = 0;  ///< of one frame, or of one scan
   long launches = 0;
   double flops = 0, bytes = 0;  ///< least necessary; 0: not counted
+  double begin = 0, end = 0;    ///< of a frame's: after the first stage began
 };
 
 /// 0 and empty: not measured.

@@ -65,7 +65,9 @@ DeviceFrame::DeviceFrame(const Problem& problem, bool pixels_are_double, bool wa
   lay_out(arena);
   const std::size_t at = bytes - arena.left();
   auto* const scratch = static_cast<std::byte*>(memory) + at;
-  const std::size_t roots = RootStage::full_bytes(*this, kFewPoles), others = full_bytes();
+  const std::size_t roots =
+      std::max(RootStage::full_bytes(*this, kFewPoles), RootStage::least_bytes(*this));
+  const std::size_t others = full_bytes();
   const bool beside = others + roots <= arena.left();
   side_ = beside ? &stream.side() : stream_;
   scratch_ = Arena(scratch, beside ? others : arena.left(), &stream);
@@ -342,12 +344,13 @@ FrameNeeds frame_needs(const Problem& problem, bool pixels_are_double, bool want
       static_cast<std::size_t>(padded(problem.nfiber())) * kMostKept * kLanes * sizeof(double) +
       static_cast<std::size_t>(problem.nbundle()) * kFitBins * sizeof(unsigned) +
       static_cast<std::size_t>(problem.nbundle()) * static_cast<std::size_t>(problem.nbin);
-  const std::size_t solve = frame.solve_bytes(), roots = RootStage::full_bytes(frame, kUsualPoles);
+  const std::size_t solve = frame.solve_bytes(), least_roots = RootStage::least_bytes(frame);
+  const std::size_t roots = std::max(RootStage::full_bytes(frame, kUsualPoles), least_roots);
   std::size_t one = 0;
   for (int b = 0; b < problem.nbundle(); ++b) one = std::max(one, frame.group_bytes(b, b + 1));
   Arena image;
   image.take<std::byte>(frame.image_bytes());
-  needs.least_scratch = std::max({solve, one, RootStage::least_bytes(frame), image.used() + 256});
+  needs.least_scratch = std::max({solve, one, least_roots, image.used() + 256});
   needs.full_scratch = std::max(needs.least_scratch, frame.full_bytes() + roots + 256);
   return needs;
 }
