@@ -34,7 +34,7 @@ class BenchGpu(unittest.TestCase):
         first, last = min(s["begin_s"] for s in compute), max(s["end_s"] for s in compute)
         self.assertAlmostEqual((last - first) / report["compute_s"], 1, places=4)  # some go beside others
         for stage in report["stages"]:
-            self.assertLessEqual(stage["seconds"], (stage["end_s"] - stage["begin_s"]) * 1.0001, stage)
+            self.assertLess(stage["seconds"], stage["end_s"] - stage["begin_s"] + 1e-5, stage)  # six digits
         scan = report["scan"]
         self.assertEqual({s["name"] for s in scan["stages"]}, {"copy in", "products", "sums", "solve", "copy out"})
         self.assertEqual((scan["targets"], scan["templates"], scan["pixels"]), (5, 11, 7958))
