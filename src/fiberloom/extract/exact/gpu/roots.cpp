@@ -76,7 +76,9 @@ void RootStage::run() {
   for (bool is_first = true; begun_ || !pending_.empty(); is_first = false) {
     if (!begun_) begun_ = sweep(stream_, take_batch(pending_), f_.root_scratch_);
     if (!is_first) stream_.wait_for(*f_.side_);  // that of the first is waited for already
-    attempt(*std::exchange(begun_, std::nullopt));
+    Swept swept = std::move(*begun_);
+    begun_.reset();
+    attempt(swept);
     arrange();
   }
   scatter();
@@ -147,7 +149,7 @@ RootStage::Batch RootStage::make_batch(std::vector<Attempt> attempts) const {
   return batch;
 }
 
-void RootStage::attempt(Swept swept) {
+void RootStage::attempt(Swept& swept) {
   auto& [batch, args, scratch] = swept;
   sums_.assign(batch.attempts.size(), {});
   k_.sweep_light(stream_, batch.axis.shape.rows() * padded(args.sweep.places.nplace), args);

@@ -107,7 +107,7 @@ class RootStage {
 
   [[nodiscard]] Batch make_batch(std::vector<Attempt> attempts) const;
   void arrange();
-  void attempt(Swept swept);
+  void attempt(Swept& swept);
   [[nodiscard]] Swept sweep(Stream& on, std::vector<Attempt> attempts, Arena scratch);
   void send_sweep(const Batch& batch, const SweepBeginArgs& args);
   [[nodiscard]] SweepMergeArgs send_merge(const Batch& batch, const SweepArgs& args,
