@@ -38,7 +38,6 @@ DiagnoseArgs DeviceFrame::diagnose_arrays(int first, int last, const SpotStore& 
 }
 
 void DeviceFrame::diagnose() {
-  stream_->wait_for(*side_);  // sweeps: roots come next
   Stream& on = *side_;
   for (int first = 0; first < p_.nbundle();) {
     stop_if_asked(observer_);

@@ -86,6 +86,7 @@ class DeviceFrame {
   [[nodiscard]] std::size_t solve_bytes() const;
   [[nodiscard]] std::size_t full_bytes() const;
   CgArgs solve_arrays(Arena& scratch) const;
+  void conjugate_gradients();
   MedianArgs median_arrays(Arena& scratch) const;
   void add_prior();
   void lay_out_fits(Arena& arena);

@@ -111,9 +111,10 @@ void RootStage::ask_for_parts(const Batch& batch) {
   }
 }
 
-/// Sweeps of parts, on the side while the roots of what they are parts of are found, where half of
-/// the memory is enough. What they need later has what is free then, before it or behind it.
-void RootStage::sweep_ahead(Arena& scratch) {
+/// Sweeps of parts, on the side while the roots of `now` are found, where half of the memory is
+/// enough and leaves what these may need. What the parts need later has what is free then, before
+/// it or behind it.
+void RootStage::sweep_ahead(const Batch& now, Arena& scratch) {
   if (f_.side_ == &stream_ || pending_.empty() || !pending_.front().is_part()) return;
   std::vector<Attempt> next = take_batch(pending_);
   const std::size_t bytes = sweep_bytes(f_, next, nullptr);
@@ -122,7 +123,8 @@ void RootStage::sweep_ahead(Arena& scratch) {
     auto* const memory = behind.take<std::byte>(bytes);
     const Arena before = f_.root_scratch_.before(memory);
     const Arena& later = before.left() > behind.left() ? before : behind;
-    if (batch_bytes(f_, next) <= later.left()) {
+    const bool leaves_enough = batch_bytes(f_, now.attempts) <= scratch.used() + behind.left();
+    if (leaves_enough && batch_bytes(f_, next) <= later.left()) {
       begun_ = sweep(*f_.side_, std::move(next), Arena(memory, bytes, &stream_));
       begun_->scratch = later;
       scratch = behind;

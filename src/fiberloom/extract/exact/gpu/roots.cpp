@@ -75,7 +75,7 @@ void RootStage::run() {
     solve_error_.push_back(outcome.report.bound_sigma);
   for (bool is_first = true; begun_ || !pending_.empty(); is_first = false) {
     if (!begun_) begun_ = sweep(stream_, take_batch(pending_), f_.root_scratch_);
-    if (!is_first) stream_.wait_for(*f_.side_);  // that of the first is waited for already
+    if (!is_first) stream_.wait_for(*f_.side_);  // the first were waited for with the solution
     Swept swept = std::move(*begun_);
     begun_.reset();
     attempt(swept);
@@ -84,8 +84,8 @@ void RootStage::run() {
   scatter();
 }
 
-/// What is to be tried next in front; parts when no whole axis is left, so that it does not matter
-/// who was in which batch.
+/// What is to be tried next in front; parts when no whole axis is left, for few batches. A bundle
+/// has the same bytes whoever is in its batch.
 void RootStage::arrange() {
   std::erase_if(pending_, [&](const Attempt& a) {
     return !f_.outcomes_[static_cast<std::size_t>(a.bundle)].to_cpu.empty();
@@ -152,14 +152,15 @@ RootStage::Batch RootStage::make_batch(std::vector<Attempt> attempts) const {
 void RootStage::attempt(Swept& swept) {
   auto& [batch, args, scratch] = swept;
   sums_.assign(batch.attempts.size(), {});
-  k_.sweep_light(stream_, batch.axis.shape.rows() * padded(args.sweep.places.nplace), args);
-  RootArgs root = root_arrays(f_, batch.axis, static_cast<int>(batch.places.size()), batch.band,
-                              batch.cut, scratch);
-  root.s = root.wide_s = args.sweep.left;
   std::vector<int> identity(batch.places.size());
   std::iota(identity.begin(), identity.end(), 0);
+  RootArgs root;
   {
     const DeviceStage stage(stream_, "bounds");
+    k_.sweep_light(stream_, batch.axis.shape.rows() * padded(args.sweep.places.nplace), args);
+    root = root_arrays(f_, batch.axis, static_cast<int>(batch.places.size()), batch.band, batch.cut,
+                       scratch);
+    root.s = root.wide_s = args.sweep.left;
     f_.mail_.send(root.place, identity);
     bound(batch, root);
     measure(batch, root);
@@ -168,7 +169,7 @@ void RootStage::attempt(Swept& swept) {
     ask_for_parts(batch);
   }
   arrange();
-  sweep_ahead(scratch);
+  sweep_ahead(batch, scratch);
   narrow(batch, root, scratch);
   std::vector<std::size_t> wide(batch.places.size());
   std::iota(wide.begin(), wide.end(), std::size_t{0});

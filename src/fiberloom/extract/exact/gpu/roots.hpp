@@ -16,8 +16,8 @@ class RootStage {
   explicit RootStage(DeviceFrame& frame);
   /// The first sweeps, on the frame's side; needs its normal equations.
   void begin();
-  /// The rest, and the first sweeps where they have not begun; needs its solution, and waits for
-  /// nothing on the side.
+  /// The rest, and the first sweeps where they have not begun; needs the frame's solution, with
+  /// which they were waited for.
   void run();
   [[nodiscard]] static std::size_t least_bytes(const DeviceFrame& frame);
   /// All bundles at once, and so many poles of each window.
@@ -138,7 +138,7 @@ class RootStage {
   void leave(Batch& batch, const RootArgs& root, const PlaceView& places, Arena scratch);
   void note_left(const Batch& batch, const LeaveArgs& args, Arena scratch);
   void ask_for_parts(const Batch& batch);
-  void sweep_ahead(Arena& scratch);
+  void sweep_ahead(const Batch& now, Arena& scratch);
   void begin_parts(int bundle, int attempt);
   void end_part(int bundle, const Sums& sums);
   [[nodiscard]] static int part_length(int bins);

@@ -55,7 +55,7 @@ bool DeviceFrame::any_active(const CgArgs& s, std::vector<CgState>& states) {
   return std::any_of(states.begin(), states.end(), [](const CgState& c) { return c.active != 0; });
 }
 
-void DeviceFrame::solve() {
+void DeviceFrame::conjugate_gradients() {
   const DeviceStage stage(*stream_, "solve");
   const bool beside = kept_.scale != nullptr && solve_bytes() <= after_spots_.left();
   if (!beside) kept_ = {};
@@ -110,6 +110,11 @@ void DeviceFrame::solve() {
     if (!(error <= p_.tuning.tolerance_sigma))
       outcomes_[b].to_cpu = "the solution did not converge";
   }
+}
+
+void DeviceFrame::solve() {
+  conjugate_gradients();
+  stream_->wait_for(*side_);  // the first sweeps: roots need both
 }
 
 }  // namespace fiberloom::exact::gpu
