@@ -99,7 +99,7 @@ class FrameRun {
            std::size_t shared_bytes, void* staging, const FrameNeeds& needs,
            std::vector<exact::ModelStrip>& models, std::vector<exact::gpu::LeftToCpu>& left) {
     auto* first = static_cast<std::byte*>(staging);
-    DeviceFrame frame(p_, double_pixels(), p_.options.want_model, stream, kernels, observer_,
+    DeviceFrame frame(p_, double_pixels(), p_.options.want_model, stream, kernels, observer_, needs,
                       memory.data(), memory.bytes(),
                       {first + staging_bytes(needs) - needs.mail, needs.mail}, shared_bytes);
     std::byte* second = first + ccd_.image.rows() * ccd_.image.cols() * sizeof(double);

@@ -51,8 +51,8 @@ DeviceFrame::DeviceFrame(const Problem& problem, bool pixels_are_double, bool wa
 
 DeviceFrame::DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model,
                          Stream& stream, const DeviceKernels& kernels, const Observer& observer,
-                         void* memory, std::size_t bytes, std::span<std::byte> mail,
-                         std::size_t shared_bytes)
+                         const FrameNeeds& needs, void* memory, std::size_t bytes,
+                         std::span<std::byte> mail, std::size_t shared_bytes)
     : p_(problem),
       double_pixels_(pixels_are_double),
       want_model_(want_model),
@@ -65,10 +65,8 @@ DeviceFrame::DeviceFrame(const Problem& problem, bool pixels_are_double, bool wa
   lay_out(arena);
   const std::size_t at = bytes - arena.left();
   auto* const scratch = static_cast<std::byte*>(memory) + at;
-  const std::size_t roots =
-      std::max(RootStage::full_bytes(*this, kFewPoles), RootStage::least_bytes(*this));
-  const std::size_t others = full_bytes();
-  const bool beside = others + roots <= arena.left();
+  const std::size_t others = needs.beside_roots;
+  const bool beside = others + needs.roots <= arena.left();
   side_ = beside ? &stream.side() : stream_;
   scratch_ = Arena(scratch, beside ? others : arena.left(), &stream);
   root_scratch_ = beside ? Arena(scratch + others, arena.left() - others, &stream) : scratch_;
@@ -345,13 +343,18 @@ FrameNeeds frame_needs(const Problem& problem, bool pixels_are_double, bool want
       static_cast<std::size_t>(problem.nbundle()) * kFitBins * sizeof(unsigned) +
       static_cast<std::size_t>(problem.nbundle()) * static_cast<std::size_t>(problem.nbin);
   const std::size_t solve = frame.solve_bytes(), least_roots = RootStage::least_bytes(frame);
-  const std::size_t roots = std::max(RootStage::full_bytes(frame, kUsualPoles), least_roots);
+  const auto roots_with = [&](int poles) {
+    return std::max(RootStage::full_bytes(frame, poles), least_roots);
+  };
+  needs.beside_roots = frame.full_bytes();
+  needs.roots = roots_with(kFewPoles);
   std::size_t one = 0;
   for (int b = 0; b < problem.nbundle(); ++b) one = std::max(one, frame.group_bytes(b, b + 1));
   Arena image;
   image.take<std::byte>(frame.image_bytes());
   needs.least_scratch = std::max({solve, one, least_roots, image.used() + 256});
-  needs.full_scratch = std::max(needs.least_scratch, frame.full_bytes() + roots + 256);
+  needs.full_scratch =
+      std::max(needs.least_scratch, needs.beside_roots + roots_with(kUsualPoles) + 256);
   return needs;
 }
 

@@ -20,8 +20,10 @@ struct FrameNeeds {
   std::size_t fixed = 0;
   std::size_t least_scratch = 0;  ///< one bundle at a time, the widest band
   std::size_t full_scratch = 0;   ///< everything at once, the sweeps beside the solve
-  std::size_t upload = 0;         ///< page-locked host memory beside the pixels
-  std::size_t mail = 0;           ///< the same for the mailbox
+  // where roots have their own: of all else, and what they take at least to be worth it
+  std::size_t beside_roots = 0, roots = 0;
+  std::size_t upload = 0;  ///< page-locked host memory beside the pixels
+  std::size_t mail = 0;    ///< the same for the mailbox
 };
 [[nodiscard]] FrameNeeds frame_needs(const Problem& problem, bool pixels_are_double,
                                      bool want_model);
@@ -39,12 +41,13 @@ class RootStage;
 /// else one after the other.
 class DeviceFrame {
  public:
-  /// `memory` of `bytes`: at least fixed + least_scratch; `mail`: page-locked, FrameNeeds::mail.
+  /// `needs`: frame_needs(). `memory` of `bytes`: at least fixed + least_scratch; `mail`:
+  /// page-locked, FrameNeeds::mail.
   /// All must outlive this. `observer` is asked for a stop between launches. `shared_bytes`: what
   /// the threads of a block may share.
   DeviceFrame(const Problem& problem, bool pixels_are_double, bool want_model, Stream& stream,
-              const DeviceKernels& kernels, const Observer& observer, void* memory,
-              std::size_t bytes, std::span<std::byte> mail, std::size_t shared_bytes);
+              const DeviceKernels& kernels, const Observer& observer, const FrameNeeds& needs,
+              void* memory, std::size_t bytes, std::span<std::byte> mail, std::size_t shared_bytes);
   ~DeviceFrame();
 
   /// Copies pixels ([npix_y][npix_x]) and geometry. All three point to page-locked memory that
