@@ -4,14 +4,13 @@
 // step 0.8 A. bench_kernels --spots: only spots, of every kind of PSF, over a whole fibre.
 #include "fiberloom/extract/exact/kernels.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "bench/fiberloom/best_time.hpp"
 #include "bench/fiberloom/psf/kinds.hpp"
 #include "fiberloom/extract/extract.hpp"
 #include "fiberloom/psf/spot_plan.hpp"
@@ -22,23 +21,7 @@
 namespace {
 
 using namespace fiberloom;
-
-double cpu_now() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-/// Smallest time of `repeat` calls, nanoseconds per unit.
-double best_ns(int repeat, double units, const std::function<void()>& body) {
-  double best = 1e300;
-  for (int i = 0; i < repeat; ++i) {
-    const double start = cpu_now();
-    body();
-    best = std::min(best, cpu_now() - start);
-  }
-  return best * 1e9 / units;
-}
+using bench::best_ns;
 
 void bench_pixels(Isa isa, const SpotPlan& plan) {
   constexpr int kFirst = 1200, kBins = 64;

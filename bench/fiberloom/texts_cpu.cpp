@@ -2,14 +2,13 @@
 // What the CPU would lose by the text that cards have of factor, solve and pole
 // (linalg/pole_registers_lane.hpp) in place of its own (linalg/banded_lane.hpp), compiled for this
 // machine: nanoseconds a row of as many problems as a register holds. Medians of rounds in turn.
-#include <time.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <functional>
 #include <vector>
 
+#include "bench/fiberloom/best_time.hpp"
 #include "loom/base/array.hpp"
 #include "loom/linalg/pole_registers_lane.hpp"
 #include "loom/simd/isa.hpp"
@@ -22,32 +21,17 @@ using V = loom::FIBERLOOM_ISA_NS::Pack;
 
 constexpr int kRows = 400, kDiagonals = 5, kRounds = 15, kCalls = 40;
 
-double cpu_now() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-double best_ns_a_row(const std::function<void()>& body) {
-  double best = 1e300;
-  for (int i = 0; i < kCalls; ++i) {
-    const double start = cpu_now();
-    body();
-    best = std::min(best, cpu_now() - start);
-  }
-  return best * 1e9 / kRows;
-}
-
 void compare(const char* what, int band, const std::function<void()>& own,
              const std::function<void()>& registers) {
   std::array<double, kRounds> a, b;
   for (int i = 0; i < kRounds; ++i) {
-    a[static_cast<std::size_t>(i)] = best_ns_a_row(own);
-    b[static_cast<std::size_t>(i)] = best_ns_a_row(registers);
+    a[static_cast<std::size_t>(i)] = fiberloom::bench::best_ns(kCalls, kRows, own);
+    b[static_cast<std::size_t>(i)] = fiberloom::bench::best_ns(kCalls, kRows, registers);
   }
-  for (auto* each : {&a, &b}) std::nth_element(each->begin(), each->begin() + 7, each->end());
-  std::printf("band %2d  %-6s  own %7.2f  registers %7.2f  ratio %.2f\n", band, what, a[7], b[7],
-              b[7] / a[7]);
+  constexpr std::size_t kMiddle = kRounds / 2;
+  for (auto* each : {&a, &b}) std::nth_element(each->begin(), each->begin() + kMiddle, each->end());
+  std::printf("band %2d  %-6s  own %7.2f  registers %7.2f  ratio %.2f\n", band, what, a[kMiddle],
+              b[kMiddle], b[kMiddle] / a[kMiddle]);
 }
 
 Buffer<double> lanes(int elements, double value = 0) {

@@ -10,32 +10,33 @@
 namespace fiberloom::python {
 namespace {
 
-FiberFlat to_flat(const py::dict& d) {
-  FiberFlat out;
+/// With what all of them have.
+template <class Step>
+Step begun(const py::dict& d) {
+  Step out;
   out.wave = to_vector<double>(d["wave"].cast<Input<double>>(), "wave");
-  out.flat = to_matrix<double>(d["flat"].cast<Input<double>>(), "flat");
   out.ivar = to_matrix<double>(d["ivar"].cast<Input<double>>(), "ivar");
   out.mask = to_matrix<std::uint32_t>(d["mask"].cast<Input<std::uint32_t>>(), "mask");
   return out;
 }
 
+FiberFlat to_flat(const py::dict& d) {
+  auto out = begun<FiberFlat>(d);
+  out.flat = to_matrix<double>(d["flat"].cast<Input<double>>(), "flat");
+  return out;
+}
+
 SkyModel to_sky(const py::dict& d) {
-  SkyModel out;
-  out.wave = to_vector<double>(d["wave"].cast<Input<double>>(), "wave");
+  auto out = begun<SkyModel>(d);
   out.flux = to_matrix<double>(d["flux"].cast<Input<double>>(), "flux");
-  out.ivar = to_matrix<double>(d["ivar"].cast<Input<double>>(), "ivar");
-  out.mask = to_matrix<std::uint32_t>(d["mask"].cast<Input<std::uint32_t>>(), "mask");
   out.stat_ivar = to_optional_matrix<double>(d["stat_ivar"], "stat_ivar");
   out.throughput = to_vector<double>(d["throughput"].cast<Input<double>>(), "throughput");
   return out;
 }
 
 FluxCalibration to_flux(const py::dict& d) {
-  FluxCalibration out;
-  out.wave = to_vector<double>(d["wave"].cast<Input<double>>(), "wave");
+  auto out = begun<FluxCalibration>(d);
   out.calib = to_matrix<double>(d["calib"].cast<Input<double>>(), "calib");
-  out.ivar = to_matrix<double>(d["ivar"].cast<Input<double>>(), "ivar");
-  out.mask = to_matrix<std::uint32_t>(d["mask"].cast<Input<std::uint32_t>>(), "mask");
   out.deconvolved = to_vector<double>(d["deconvolved"].cast<Input<double>>(), "deconvolved");
   out.flat_to_psf = to_vector<double>(d["flat_to_psf"].cast<Input<double>>(), "flat_to_psf");
   return out;
